@@ -1,0 +1,105 @@
+package agent
+
+import "time"
+
+// Event is what [Session.Run] yields: [Delta], [Requested], [Appended],
+// [Answered], [Proposed], [Decided], [Landed], [Retrying] or [Done].
+type Event interface{ event() }
+
+// Record is what the session has the [Store] keep: every event but [Delta] and
+// [Retrying], and [Started].
+type Record interface{ record() }
+
+// Store keeps the records of one session. Append returns once the record is
+// where a crash of this process does not lose it; a [Decided] that accepts
+// something, once a crash of the machine does not either. If it fails, the
+// effect that the record announces does not happen.
+type Store interface{ Append(Record) error }
+
+// Started begins a journal.
+type Started struct {
+	ID        string
+	Version   string // of assent
+	Dir       string // the first workspace folder
+	Model     string
+	Provider  string
+	ToolNames []string
+}
+
+// Delta is a piece of the reply that is coming. If the attempt fails and is
+// made again, nothing was shown before.
+type Delta struct{ Text, Thinking string }
+
+// Requested says that a request goes to the model.
+type Requested struct {
+	Messages int
+	Bytes    int // of the text in them
+	Attempt  int // from 1
+}
+
+// Retrying says that a request failed and will be made again.
+type Retrying struct {
+	Err     error
+	Attempt int // the next one
+	Wait    time.Duration
+}
+
+// Appended is a message of the user or of the model, now in the history. Tool
+// results come one by one, as [Answered].
+type Appended struct {
+	Message Message
+	Elapsed time.Duration // of a reply: from request to end
+}
+
+// Answered is the result of one tool use.
+type Answered struct {
+	Use     ToolUse
+	Result  ToolResult
+	Elapsed time.Duration // of planning and running, without the wait for a person
+}
+
+// Proposed is a question, about to be put to the person or answered by a policy.
+type Proposed struct{ Proposal Proposal }
+
+// Decided is the answer to a proposal, before anything of it lands.
+type Decided struct {
+	ProposalID string
+	Revision   int
+	Decision   Decision
+}
+
+// Landed says what became of an edit that was accepted.
+type Landed struct {
+	ProposalID string
+	ToolUseID  string
+	Edit       Edit // as approved, narrowed to the accepted hunks
+	Landing    Landing
+}
+
+// Done ends a run, and is its last event.
+type Done struct {
+	Reason StopReason
+	Err    error // with StopError: what the model server did
+	Turns  int   // replies of the model
+	Denied int   // calls refused by a person or a rule
+	Usage  Usage // sum over the run
+}
+
+func (Delta) event()     {}
+func (Requested) event() {}
+func (Retrying) event()  {}
+func (Appended) event()  {}
+func (Answered) event()  {}
+func (Proposed) event()  {}
+func (Decided) event()   {}
+func (Landed) event()    {}
+func (Done) event()      {}
+
+func (Started) record()   {}
+func (Requested) record() {}
+func (Appended) record()  {}
+func (Answered) record()  {}
+func (Proposed) record()  {}
+func (Decided) record()   {}
+func (Landed) record()    {}
+func (Done) record()      {}

@@ -1,0 +1,97 @@
+package agent
+
+import "fmt"
+
+// Proposal is one question to the person: all that the consecutive calls of a
+// reply want to do, a part for each effect.
+type Proposal struct {
+	ID       string // unique in the session
+	Revision int    // from 1; a new one each time the texts move under an open question
+	Title    string // "Edit notes.txt: +3 −1"
+	Parts    []Part
+}
+
+// Part is one effect in a proposal. Path facts come from the editor, not from
+// the tool that planned the effect.
+type Part struct {
+	Use    ToolUse // the call that wants it
+	Effect Effect
+	Info   Info // of the effect's path, if it has one
+	To     Info // of the new path of a rename
+}
+
+// Title says in a few words what the part does.
+func (p Part) Title() string {
+	switch e := p.Effect.(type) {
+	case Edit:
+		switch e.Kind {
+		case EditCreate:
+			added, _ := e.Lines()
+			return fmt.Sprintf("Create %s: +%d", p.Info.Name, added)
+		case EditDelete:
+			return "Delete " + p.Info.Name
+		case EditRename:
+			return fmt.Sprintf("Rename %s to %s", p.Info.Name, p.To.Name)
+		}
+		added, removed := e.Lines()
+		return fmt.Sprintf("Edit %s: +%d −%d", p.Info.Name, added, removed)
+	case Exec:
+		return "Run " + e.Command
+	case Remote:
+		return fmt.Sprintf("Call %s of %s", e.Tool, e.Server)
+	case OutsideRead:
+		return "Read outside the workspace: " + e.Path
+	case SecretRead:
+		return "Read a file that may hold secrets: " + p.Info.Name
+	}
+	return "Unknown effect"
+}
+
+// Decision is the answer to a proposal. The zero Decision refuses everything,
+// and so does a part that is not in it.
+type Decision struct {
+	By      By // ByPerson, ByRule, ByMode or ByHeadless
+	Parts   []PartDecision
+	Comment string // the person's words, for the model
+}
+
+// PartDecision is the answer to the part at the same index.
+type PartDecision struct {
+	Accept  bool                    // the whole part, but for what Hunks says
+	Hunks   map[string]HunkDecision // by hunk ID
+	Comment string
+
+	// Rewrite, if not nil, is what the person made of the whole edit: the hunks
+	// from Edit.Old to the text that they left. Those that were proposed like
+	// this count as the model's, the others as the person's.
+	Rewrite []Hunk
+}
+
+// HunkDecision is the answer to one hunk.
+type HunkDecision struct {
+	Accept  bool
+	Text    *string // with Accept: what the person wants there instead
+	Comment string
+}
+
+// Lines counts the lines that the edit adds and removes.
+func (e Edit) Lines() (added, removed int) {
+	for _, h := range e.Hunks {
+		added += countLines(h.New)
+		removed += countLines(h.Old)
+	}
+	return added, removed
+}
+
+func countLines(text string) int {
+	n := 0
+	for i := range len(text) {
+		if text[i] == '\n' {
+			n++
+		}
+	}
+	if text != "" && text[len(text)-1] != '\n' {
+		n++
+	}
+	return n
+}

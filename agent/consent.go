@@ -28,8 +28,10 @@ func (a Approval) and(b Approval) Approval {
 type verdict struct {
 	ok      Approval // zero: refused
 	edit    Edit     // of an edit: as approved
-	refused []Hunk   // proposed hunks that will not land as proposed
+	refused []Hunk   // proposed hunks in whose place nothing lands
 	comment string
+
+	hunkComments map[string]string // what the person said of single hunks, by ID
 }
 
 // weigh turns the answer to a part into an approval of just what was accepted.
@@ -43,18 +45,26 @@ func weigh(p Part, d PartDecision) verdict {
 		}
 		return v
 	}
+	v.hunkComments = map[string]string{}
+	for id, hd := range d.Hunks {
+		v.hunkComments[id] = hd.Comment
+	}
 	accepted, ok := acceptedHunks(edit, d)
 	for _, h := range edit.Hunks {
-		if !ok || !slices.ContainsFunc(accepted, h.same) {
+		if !ok || !slices.ContainsFunc(accepted, h.meets) {
 			v.refused = append(v.refused, h)
 		}
 	}
-	if !ok {
-		return v
+	if ok {
+		edit.Hunks = accepted
+		v.edit, v.ok = edit, Approval{[]Effect{edit}}
 	}
-	edit.Hunks = accepted
-	v.edit, v.ok = edit, Approval{[]Effect{edit}}
 	return v
+}
+
+// meets reports whether two hunks change the same place of one text.
+func (h Hunk) meets(o Hunk) bool {
+	return h.At == o.At || h.At < o.At+len(o.Old) && o.At < h.At+len(h.Old)
 }
 
 // acceptedHunks is what of an edit the answer takes, and whether that is

@@ -40,7 +40,8 @@ type Editor interface {
 	// edit that ok does not cover. If the file changed since the edit was
 	// planned, hunks whose surroundings did not change are moved and land, the
 	// others are reported as conflicts; texts are never changed. A result with
-	// Status [LandFailed] changed nothing and says why in Note.
+	// Status [LandFailed] changed nothing and says why in Note; an error means
+	// that what is there now is unknown, but for [ErrNotApproved].
 	Apply(ctx context.Context, ok Approval, e Edit) (Landing, error)
 }
 

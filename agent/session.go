@@ -1,9 +1,141 @@
 package agent
 
-// Config says what a session is made of.
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Defaults of a [Config].
+const (
+	DefaultMaxTurns    = 50
+	DefaultParallel    = 2
+	DefaultToolTimeout = time.Minute
+)
+
+// Config says what a session is made of. Only Model is required: without an
+// Editor every question is answered with no, without a Store none is asked.
 type Config struct {
-	Policy Policy
+	Model   Model
+	Tools   []Tool // a tool that is not here does not exist for the model
+	Editor  Editor
+	Store   Store
+	Policy  Policy
+	System  string    // see [SystemPrompt]
+	History []Message // of a session that goes on
+
+	// MaxTurns is the number of replies in one run after which the model is
+	// asked for a last answer without tools. 0 means 50: coding tasks take 20 to
+	// 40; the 5 to 10 of textbook loops suit a first toy.
+	MaxTurns int
+
+	Parallel    int           // reads at once, 0 means 2
+	ToolTimeout time.Duration // for tools that name none, 0 means a minute
 }
 
-// Session is a conversation.
-type Session struct{ cfg Config }
+// ErrBusy says that a session already answers a prompt.
+var ErrBusy = errors.New("the session is still answering; cancel it or wait for its end")
+
+// Session is one conversation. Its methods may be called from any goroutine;
+// one run at a time.
+type Session struct {
+	cfg   Config
+	tools map[string]Tool
+	specs []Spec
+	tiers map[string]Spec
+
+	running sync.Mutex // held by the run, guards what follows
+	history []Message
+	ids     map[string]bool // tool use IDs in the history
+	reads   Approval        // outside files and secrets that the person let us read
+}
+
+// New makes a session. It starts nothing and reads nothing.
+func New(cfg Config) (*Session, error) {
+	if cfg.Model == nil {
+		return nil, errors.New("agent: a session needs a Model")
+	}
+	if cfg.MaxTurns < 0 || cfg.Parallel < 0 || cfg.ToolTimeout < 0 {
+		return nil, errors.New("agent: the limits of a session can't be negative")
+	}
+	if cfg.Editor == nil {
+		cfg.Editor = nobody{}
+	}
+	if cfg.Store == nil {
+		cfg.Store = noStore{}
+	}
+	cfg.MaxTurns = orDefault(cfg.MaxTurns, DefaultMaxTurns)
+	cfg.Parallel = orDefault(cfg.Parallel, DefaultParallel)
+	cfg.ToolTimeout = orDefault(cfg.ToolTimeout, DefaultToolTimeout)
+	s := &Session{
+		cfg:     cfg,
+		tools:   map[string]Tool{},
+		tiers:   map[string]Spec{},
+		history: slices.Clone(cfg.History),
+		ids:     map[string]bool{},
+	}
+	for _, tool := range cfg.Tools {
+		spec := tool.Spec()
+		if spec.Tier < TierRead || spec.Tier > TierRemote {
+			return nil, fmt.Errorf("agent: tool %q has no tier", spec.Name)
+		}
+		if _, twice := s.tools[spec.Name]; twice || spec.Name == "" {
+			return nil, fmt.Errorf("agent: tool name %q is empty or taken", spec.Name)
+		}
+		s.tools[spec.Name], s.tiers[spec.Name] = tool, spec
+		s.specs = append(s.specs, spec)
+	}
+	for _, m := range s.history {
+		for _, u := range m.ToolUses() {
+			s.ids[u.ID] = true
+		}
+	}
+	return s, nil
+}
+
+func orDefault[T comparable](v, def T) T {
+	var zero T
+	if v == zero {
+		return def
+	}
+	return v
+}
+
+// nobody is the editor of a session that has none.
+type nobody struct{}
+
+func (nobody) Stat(context.Context, string) (Info, error) {
+	return Info{}, errors.New("this session has no workspace")
+}
+
+func (nobody) Read(context.Context, Approval, string) (File, error) {
+	return File{}, errors.New("this session has no workspace")
+}
+
+func (nobody) List(context.Context, string) iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
+		yield(Info{}, errors.New("this session has no workspace"))
+	}
+}
+
+func (nobody) Review(context.Context, Proposal) (Decision, error) {
+	return Decision{By: ByHeadless, Comment: "there is nobody to ask"}, nil
+}
+
+func (nobody) Apply(context.Context, Approval, Edit) (Landing, error) {
+	return Landing{}, ErrNotApproved
+}
+
+// noStore keeps nothing, so it lets nothing happen that has to be kept.
+type noStore struct{}
+
+func (noStore) Append(r Record) error {
+	if _, asks := r.(Proposed); asks {
+		return errors.New("this session has no journal, and nothing is done without one")
+	}
+	return nil
+}

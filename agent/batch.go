@@ -1,0 +1,212 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+)
+
+// call is one tool use on its way to its result.
+type call struct {
+	use     ToolUse
+	spec    Spec // zero for a tool that does not exist
+	plan    Plan
+	parts   []Part
+	answers []answer // to each part, once the consent is known
+	times   int      // the how-manieth identical call
+	spent   time.Duration
+
+	result *Result // set: nothing more is done for this call
+}
+
+func (c *call) fail(format string, args ...any) {
+	c.result = &Result{Output: fmt.Sprintf(format, args...), IsError: true}
+}
+
+const cancelledText = "Cancelled by the person before it was done: nothing of it happened."
+
+// answer gives every call of a reply exactly one result, in order: plan what a
+// batch would do, ask, do it, record what came of it. An error ends the run;
+// calls without a result are then settled by the next one.
+func (r *run) answer(uses []ToolUse) error {
+	for _, batch := range r.batches(uses) {
+		r.prepare(batch)
+		if err := r.consent(batch); err != nil {
+			return err
+		}
+		if err := r.execute(batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batches groups consecutive reads and consecutive edits. Commands and remote
+// calls stand alone, so that each is asked when what came before it is done.
+func (r *run) batches(uses []ToolUse) [][]*call {
+	var out [][]*call
+	for _, u := range uses {
+		c := &call{use: u, spec: r.s.tiers[u.Name]}
+		last := len(out) - 1
+		if last >= 0 && out[last][0].spec.Tier == c.spec.Tier && c.spec.Tier <= TierWrite {
+			out[last] = append(out[last], c)
+			continue
+		}
+		out = append(out, []*call{c})
+	}
+	return out
+}
+
+// prepare plans each call of a batch, in order, on one scratch.
+func (r *run) prepare(batch []*call) {
+	files := newScratch(r.s.cfg.Editor, r.s.reads)
+	for _, c := range batch {
+		c.times = r.seen.see(c.use, c.spec.Tier)
+		switch {
+		case r.ctx.Err() != nil:
+			c.fail(cancelledText)
+		case c.spec.Tier == 0:
+			c.fail("There is no tool %q. The tools are: %s.", c.use.Name, strings.Join(r.s.toolNames(), ", "))
+		case c.use.Invalid != "":
+			c.fail("%s was not called: %s. The arguments were: %s", c.use.Name, c.use.Invalid, excerpt(c.use.RawInput))
+		case c.times >= repeatHint && c.spec.Tier != TierRead:
+			c.fail("%s was not done again. %s", c.use.Name, repeatNote(c.times))
+		default:
+			began := time.Now()
+			r.planCall(c, files)
+			c.spent = time.Since(began)
+		}
+	}
+}
+
+func (r *run) planCall(c *call, files *scratch) {
+	var view Files = r.s.cfg.Editor
+	if c.spec.Tier == TierWrite {
+		view = files
+	}
+	plan, err := guard(r.ctx, r.s.timeout(c.spec), func(ctx context.Context) (Plan, error) {
+		return r.s.tools[c.use.Name].Plan(ctx, view, c.use.Input)
+	})
+	if r.ctx.Err() != nil {
+		c.fail(cancelledText)
+		return
+	}
+	if err == nil {
+		err = checkPlan(plan, c.spec.Tier)
+	}
+	if err != nil {
+		c.fail("%s failed: %v", c.use.Name, err)
+		return
+	}
+	c.plan = plan
+	for _, effect := range plan.Effects {
+		part, err := r.part(c.use, effect)
+		if err != nil {
+			c.fail("%s failed: %v", c.use.Name, err)
+			return
+		}
+		c.parts = append(c.parts, part)
+	}
+	for _, p := range c.parts {
+		if edit, ok := p.Effect.(Edit); ok {
+			files.plan(edit, p.Info)
+		}
+	}
+}
+
+// part takes an effect as planned by a tool and adds what the editor knows of
+// its path. A path that is not the resolved one would show one file to the
+// person and change another. Who wrote a hunk is not for the tool to say.
+func (r *run) part(use ToolUse, effect Effect) (Part, error) {
+	p := Part{Use: use, Effect: effect}
+	var path string
+	switch e := effect.(type) {
+	case Edit:
+		if err := e.Check(); err != nil {
+			return Part{}, err
+		}
+		e.Hunks = slices.Clone(e.Hunks)
+		for i, h := range e.Hunks {
+			e.Hunks[i] = NewHunk(h.At, h.Old, h.New)
+		}
+		p.Effect, path = e, e.Path
+		if e.Kind == EditRename {
+			var err error
+			if p.To, err = r.resolved(e.To); err != nil {
+				return Part{}, err
+			}
+		}
+	case OutsideRead:
+		path = e.Path
+	case SecretRead:
+		path = e.Path
+	default:
+		return p, nil
+	}
+	var err error
+	p.Info, err = r.resolved(path)
+	return p, err
+}
+
+func (r *run) resolved(path string) (Info, error) {
+	info, err := r.s.cfg.Editor.Stat(r.ctx, path)
+	if err == nil && info.Path != path {
+		err = fmt.Errorf("%s leads to %s; it has to be named by that path", path, info.Path)
+	}
+	return info, err
+}
+
+// checkPlan holds the rules of [Plan].
+func checkPlan(p Plan, tier Tier) error {
+	if len(p.Effects) == 0 && p.Run == nil {
+		return errors.New("it planned nothing, which is a bug in it")
+	}
+	for _, e := range p.Effects {
+		var fits bool
+		switch e.(type) {
+		case Edit:
+			fits = tier == TierWrite && p.Run == nil
+		case OutsideRead, SecretRead:
+			fits = tier == TierRead || tier == TierRun
+		case Exec:
+			fits = tier == TierRun
+		case Remote:
+			fits = tier == TierRemote
+		}
+		if !fits {
+			return fmt.Errorf("a %s tool planned an effect (%T) that is not its own, which is a bug in it", tier, e)
+		}
+	}
+	if (tier == TierRun || tier == TierRemote) && len(p.Effects) == 0 {
+		return fmt.Errorf("a %s tool named no effect to ask for, which is a bug in it", tier)
+	}
+	if tier != TierWrite && p.Run == nil {
+		return errors.New("it planned effects without a way to do them, which is a bug in it")
+	}
+	return nil
+}
+
+func (s *Session) timeout(spec Spec) time.Duration {
+	return orDefault(spec.Timeout, s.cfg.ToolTimeout)
+}
+
+func (s *Session) toolNames() []string {
+	names := make([]string, 0, len(s.specs))
+	for _, spec := range s.specs {
+		names = append(names, spec.Name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+func excerpt(text string) string {
+	const limit = 400
+	if len(text) > limit {
+		return strings.ToValidUTF8(text[:limit], "") + "…"
+	}
+	return text
+}

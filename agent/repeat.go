@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+)
+
+const (
+	repeatHint = 3 // from this identical call on the model is told so, and writes are not asked again
+	repeatStop = 5 // at this one the run stops
+)
+
+// repetition counts identical calls within one run. Calls are identical when
+// name and arguments are, whatever the order of keys and the white space. A read
+// whose answer changed starts again (waiting for something is legitimate), and
+// so does each read and command once an edit landed.
+type repetition struct {
+	counts   map[string]*repeated
+	tooOften bool
+}
+
+type repeated struct {
+	tier  Tier
+	times int
+	out   [sha256.Size]byte
+}
+
+func callKey(u ToolUse) string {
+	if u.Invalid != "" {
+		return u.Name + " " + u.RawInput
+	}
+	var input any
+	dec := json.NewDecoder(bytes.NewReader(u.Input))
+	dec.UseNumber()
+	if dec.Decode(&input) != nil {
+		return u.Name + " " + string(u.Input)
+	}
+	canonical, err := json.Marshal(input) // sorts the keys
+	if err != nil {
+		return u.Name + " " + string(u.Input)
+	}
+	return u.Name + " " + string(canonical)
+}
+
+// see counts a call and says the how-manieth it is.
+func (s *repetition) see(u ToolUse, tier Tier) int {
+	if s.counts == nil {
+		s.counts = map[string]*repeated{}
+	}
+	c := s.counts[callKey(u)]
+	if c == nil {
+		c = &repeated{tier: tier}
+		s.counts[callKey(u)] = c
+	}
+	c.times++
+	if c.times >= repeatStop {
+		s.tooOften = true
+	}
+	return c.times
+}
+
+// times says how often the call was seen.
+func (s *repetition) times(u ToolUse) int {
+	if c := s.counts[callKey(u)]; c != nil {
+		return c.times
+	}
+	return 0
+}
+
+// learn takes what came of a call.
+func (s *repetition) learn(u ToolUse, out string, landed bool) {
+	if landed {
+		for key, c := range s.counts {
+			if c.tier != TierWrite {
+				delete(s.counts, key)
+			}
+		}
+		return
+	}
+	c := s.counts[callKey(u)]
+	if c == nil {
+		return
+	}
+	if sum := sha256.Sum256([]byte(out)); c.out != sum {
+		if c.tier == TierRead && c.times < repeatStop {
+			c.times = 1
+		}
+		c.out = sum
+	}
+}
+
+func repeatNote(times int) string {
+	return fmt.Sprintf("This is identical call number %d since you were asked, and its outcome does not change. Do something else, or answer with what you know; at call %d the turn is stopped.", times, repeatStop)
+}

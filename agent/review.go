@@ -1,0 +1,153 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// answer is what was said about one part of a call.
+type answer struct {
+	proposal string
+	part     Part
+	verdict  verdict
+	by       By
+	comment  string // on the whole proposal
+}
+
+// question is a part that needs consent, and the call that wants it.
+type question struct {
+	call *call
+	part Part
+}
+
+// consent gets an answer to every part of a batch: first from the policy, where
+// it speaks, then in one proposal from the person.
+func (r *run) consent(batch []*call) error {
+	type group struct {
+		verdict   Verdict
+		questions []question
+	}
+	var ruled []group
+	var open []question
+	for _, c := range batch {
+		if c.result != nil {
+			continue
+		}
+		for _, p := range c.parts {
+			v := r.s.rule(p)
+			q := question{c, p}
+			if v.Do != Allow && v.Do != Deny {
+				open = append(open, q)
+				continue
+			}
+			i := slices.IndexFunc(ruled, func(g group) bool { return g.verdict == v })
+			if i < 0 {
+				ruled = append(ruled, group{verdict: v})
+				i = len(ruled) - 1
+			}
+			ruled[i].questions = append(ruled[i].questions, q)
+		}
+	}
+	for _, g := range ruled {
+		if err := r.decide(g.questions, func(p Proposal) (Decision, error) { return ruling(p, g.verdict), nil }); err != nil {
+			return err
+		}
+	}
+	return r.decide(open, func(p Proposal) (Decision, error) {
+		return guard(r.ctx, 0, func(ctx context.Context) (Decision, error) { return r.s.cfg.Editor.Review(ctx, p) })
+	})
+}
+
+func ruling(p Proposal, v Verdict) Decision {
+	d := Decision{By: orDefault(v.By, ByRule), Comment: v.Reason, Parts: make([]PartDecision, len(p.Parts))}
+	for i := range d.Parts {
+		d.Parts[i].Accept = v.Do == Allow
+	}
+	return d
+}
+
+// decide records a proposal, gets its answer from decider, and records that
+// before anything of it is done. Whatever is not a clear yes is a no. A cancel
+// refuses without a decision, and so does every answer that comes after it.
+func (r *run) decide(questions []question, decider func(Proposal) (Decision, error)) error {
+	if len(questions) == 0 {
+		return nil
+	}
+	if r.ctx.Err() != nil {
+		cancelAll(questions)
+		return nil
+	}
+	p := propose(questions)
+	if err := r.emit(Proposed{p}); err != nil {
+		return err
+	}
+	d, err := decider(p)
+	if errors.Is(err, ErrInterrupted) {
+		return err
+	}
+	if r.ctx.Err() != nil {
+		cancelAll(questions)
+		return nil
+	}
+	if err != nil {
+		d = Decision{By: ByHeadless, Comment: fmt.Sprintf("the question could not be asked: %v", err)}
+	}
+	d.By = orDefault(d.By, ByPerson)
+	if err := r.emit(Decided{ProposalID: p.ID, Revision: p.Revision, Decision: d}); err != nil {
+		return err
+	}
+	for i, q := range questions {
+		var part PartDecision
+		if i < len(d.Parts) {
+			part = d.Parts[i]
+		}
+		r.take(q, answer{proposal: p.ID, part: q.part, verdict: weigh(q.part, part), by: d.By, comment: d.Comment})
+	}
+	return nil
+}
+
+func cancelAll(questions []question) {
+	for _, q := range questions {
+		q.call.fail(cancelledText)
+	}
+}
+
+// take notes the answer to a part. One refused part refuses a call, but for an
+// edit, where the accepted hunks land.
+func (r *run) take(q question, a answer) {
+	q.call.answers = append(q.call.answers, a)
+	switch e := q.part.Effect.(type) {
+	case OutsideRead, SecretRead:
+		if a.verdict.ok.Covers(e) {
+			r.s.reads = r.s.reads.and(a.verdict.ok)
+		}
+	}
+}
+
+// propose makes one proposal of the parts. Its ID follows from the first call
+// and kind of answerer, so that a resumed session names it alike.
+func propose(questions []question) Proposal {
+	first := questions[0].part
+	p := Proposal{ID: "p-" + first.Use.ID, Revision: 1, Title: first.Title()}
+	taken := map[string]bool{}
+	files := map[string]bool{}
+	for _, q := range questions {
+		part := q.part
+		files[part.Info.Path] = true
+		if e, ok := part.Effect.(Edit); ok {
+			for i, h := range e.Hunks { // the same line inserted twice, by two calls
+				for n := 2; taken[e.Hunks[i].ID]; n++ {
+					e.Hunks[i].ID = fmt.Sprintf("%s-%d", h.ID, n)
+				}
+				taken[e.Hunks[i].ID] = true
+			}
+		}
+		p.Parts = append(p.Parts, part)
+	}
+	if len(p.Parts) > 1 {
+		p.Title = fmt.Sprintf("%d changes in %d files, first: %s", len(p.Parts), len(files), p.Title)
+	}
+	return p
+}

@@ -1,0 +1,93 @@
+// Package journal keeps the records of a session in a file, one JSON object a
+// line, and reads them back. [Recorder] implements [agent.Store].
+//
+// # The file
+//
+// A journal is a file of mode 0600, <base>/<workspace>/<id>.jsonl (see [Dir] and
+// [Path]). It is only ever appended to. A line ends with LF; no other character
+// ends a line, and no line is longer than 256 MiB. Every line begins
+//
+//	{"v":1,"seq":7,"time":"2026-12-01T01:02:03.456Z","type":"user", …}
+//
+// v is the version of this format, seq counts the records from 1 without a gap,
+// time is UTC in milliseconds. Fields that are empty, zero or false are left out,
+// unless noted. A reader ignores fields that it doesn't know, keeps a line with
+// an unknown type or a newer v as an opaque [Entry] (Record is nil), and skips a
+// line that is no record at all: blank, cut off, not an object, not UTF-8. None
+// of these is an error; each kind gives one [Warning].
+//
+// # Values
+//
+//   - A text is a JSON string. If it isn't valid UTF-8 it is {"base64":"…"}, its
+//     bytes in standard base64, since JSON can't hold them and a replacement
+//     character must never land in a file.
+//   - A hash is the SHA-256 in lower-case hexadecimal; left out: there is no file.
+//   - ms is a duration in whole milliseconds.
+//   - A usage is {"inputTokens":n,"outputTokens":n}.
+//   - A call is {id, name, input | inputText, invalid, inputRaw}. input is the
+//     JSON value byte by byte as the model wrote it, so that a resumed session
+//     sends the same bytes. inputText is the same as a text, where the bytes don't
+//     fit on a line (line breaks) or are no JSON. invalid and inputRaw are those
+//     of a call whose arguments are not an object.
+//   - A hunk is {id, at, old, new, by}.
+//   - An edit is {kind, path, to, base, hunks, oldText}, kind being "edit",
+//     "create", "delete" or "rename".
+//
+// An edit does not hold the old text of its file: a journal must not grow by the
+// whole file at each edit, and base says whether a text is that one. A decoded
+// [agent.Edit] therefore has an empty Old; who lands it after a crash reads the
+// file, compares the hash, and fills Old in. Only a delete has oldText, as nothing
+// else could bring that text back.
+//
+// # Types
+//
+//	session      id, version, cwd, model, provider, tools:[name]
+//	user         text | blocks
+//	request      messages, bytes, attempt
+//	assistant    thinking, text, toolUses:[call] | blocks; stop, usage, ms
+//	proposed     proposalId, revision, title, parts:[{toolUseId, name, effect, info, toInfo}]
+//	decided      proposalId, revision, by, comment, parts:[{accept, comment,
+//	             hunks:{id:{accept, text, comment}}, rewrite:[hunk]}]
+//	landed       proposalId, toolUseId, edit, status, where, before, after,
+//	             landed:[id], conflicts:[id], foreign, note
+//	tool_result  toolUseId, name, input | inputText, invalid, inputRaw, output, isError, ms
+//	done         reason, error, errorKind, status, retryAfterMs, turns, denied, usage
+//
+// Thinking, text, toolUses is the order of the blocks. A message with another
+// order, two texts or an empty one has blocks instead, a list of {type:"text",
+// text}, {type:"thinking", text}, {type:"tool_use", call …} and
+// {type:"tool_result", id, output, isError}.
+//
+// The effect of a part is an edit, {kind:"exec", dir, command}, {kind:"remote",
+// server, tool, input | inputText}, {kind:"outside_read", path} or
+// {kind:"secret_read", path}. A part names its call; the arguments stand in the
+// assistant record before it, and reading puts them back. info and toInfo are
+// {path, name, exists, dir, size, outside, secret, protected}.
+//
+// In decided, text, even an empty one, is what the person put in place of the
+// hunk, and rewrite, even an empty one, is what they made of the whole edit. A
+// hunk ID that isn't UTF-8 stands in base64 as a key of hunks64 instead.
+//
+// In landed, status is "landed", "partial", "failed" or "unconfirmed"; where is
+// "disk" or "buffer". In done, errorKind, status and retryAfterMs are those of an
+// [agent.ModelError], whose cause is not kept.
+//
+// # Secrets
+//
+// [Options].Secrets are replaced by "[redacted]" in every text, also inside
+// input, and such a line ends with "redacted":true. Nothing may be landed out of
+// a line like that ([Entry].Redacted): its texts are not those that were shown.
+//
+// # One writer, and crashes
+//
+// A [Recorder] holds a lock on <resolved path>.lock; in it, after one byte that
+// the lock itself takes, stands the process ID. The lock ends with its process,
+// whatever stays of the file.
+//
+// Each record is one write. A decided record that accepts something is also
+// synced to the disk before Append returns. A write that fails is cut off again,
+// and if that fails too, "#" and LF end the fragment before the next record. A
+// fragment that a crash left is ended with LF before the next record; if it is a
+// whole record, that makes it one, else it is skipped from then on. So each byte
+// prefix of a journal is a journal, and what was written is never taken out.
+package journal

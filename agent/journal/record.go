@@ -1,0 +1,224 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"assent/agent"
+)
+
+// version is the "v" of each line.
+const version = 1
+
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// Types of records, the "type" of a line.
+const (
+	typeSession    = "session"
+	typeUser       = "user"
+	typeRequest    = "request"
+	typeAssistant  = "assistant"
+	typeProposed   = "proposed"
+	typeDecided    = "decided"
+	typeLanded     = "landed"
+	typeToolResult = "tool_result"
+	typeDone       = "done"
+)
+
+// typeOf is the type of a record, or why it has no place in a journal.
+func typeOf(rec agent.Record) (string, error) {
+	switch r := rec.(type) {
+	case agent.Started:
+		return typeSession, nil
+	case agent.Requested:
+		return typeRequest, nil
+	case agent.Appended:
+		switch r.Message.Role {
+		case agent.RoleUser:
+			return typeUser, nil
+		case agent.RoleAssistant:
+			return typeAssistant, nil
+		}
+		return "", fmt.Errorf("a message of role %q can't be recorded", r.Message.Role)
+	case agent.Proposed:
+		return typeProposed, nil
+	case agent.Decided:
+		return typeDecided, nil
+	case agent.Landed:
+		return typeLanded, nil
+	case agent.Answered:
+		return typeToolResult, nil
+	case agent.Done:
+		return typeDone, nil
+	}
+	return "", fmt.Errorf("a record of type %T can't be recorded", rec)
+}
+
+// record writes the whole object of a record, without a line end.
+func (l *line) record(seq int64, now time.Time, rec agent.Record) error {
+	typ, err := typeOf(rec)
+	if err != nil {
+		return err
+	}
+	l.b = append(l.b, '{')
+	l.num("v", version)
+	l.num("seq", seq)
+	l.key("time")
+	l.b = append(l.b, '"')
+	l.b = now.UTC().AppendFormat(l.b, timeLayout)
+	l.b = append(l.b, '"')
+	l.word("type", typ)
+	if err := l.body(rec); err != nil {
+		return err
+	}
+	l.flag("redacted", l.redacted)
+	l.end('}')
+	return nil
+}
+
+func (l *line) body(rec agent.Record) error {
+	switch r := rec.(type) {
+	case agent.Started:
+		l.text("id", r.ID)
+		l.text("version", r.Version)
+		l.text("cwd", r.Dir)
+		l.text("model", r.Model)
+		l.text("provider", r.Provider)
+		l.texts("tools", r.ToolNames)
+	case agent.Requested:
+		l.num("messages", int64(r.Messages))
+		l.num("bytes", int64(r.Bytes))
+		l.num("attempt", int64(r.Attempt))
+	case agent.Appended:
+		if err := l.message(r.Message); err != nil {
+			return err
+		}
+		l.num("ms", r.Elapsed.Milliseconds())
+	case agent.Proposed:
+		return l.proposal(r.Proposal)
+	case agent.Decided:
+		l.text("proposalId", r.ProposalID)
+		l.num("revision", int64(r.Revision))
+		l.decision(r.Decision)
+	case agent.Landed:
+		return l.landed(r)
+	case agent.Answered:
+		l.text("toolUseId", r.Result.ID)
+		l.arguments(r.Use)
+		l.text("output", r.Result.Output)
+		l.flag("isError", r.Result.IsError)
+		l.num("ms", r.Elapsed.Milliseconds())
+	case agent.Done:
+		l.done(r)
+	}
+	return nil
+}
+
+func (l *line) done(r agent.Done) {
+	l.word("reason", string(r.Reason))
+	var m *agent.ModelError
+	if errors.As(r.Err, &m) && m != nil {
+		l.key("error")
+		l.value(m.Message)
+		l.key("errorKind")
+		l.quote(string(m.Kind))
+		l.num("status", int64(m.Status))
+		l.num("retryAfterMs", m.RetryAfter.Milliseconds())
+	} else if r.Err != nil {
+		l.key("error")
+		l.value(r.Err.Error())
+	}
+	l.num("turns", int64(r.Turns))
+	l.num("denied", int64(r.Denied))
+	l.usage(r.Usage)
+}
+
+// decodeBody makes the record of a line of the type; nil for a type that this
+// version doesn't know.
+func decodeBody(typ string, raw []byte) (agent.Record, error) {
+	switch typ {
+	case typeSession:
+		return decodeAs[sessionWire](raw)
+	case typeUser:
+		return decodeAs[userWire](raw)
+	case typeRequest:
+		return decodeAs[requestWire](raw)
+	case typeAssistant:
+		return decodeAs[assistantWire](raw)
+	case typeProposed:
+		return decodeAs[proposedWire](raw)
+	case typeDecided:
+		return decodeAs[decidedWire](raw)
+	case typeLanded:
+		return decodeAs[landedWire](raw)
+	case typeToolResult:
+		return decodeAs[resultWire](raw)
+	case typeDone:
+		return decodeAs[doneWire](raw)
+	}
+	return nil, nil
+}
+
+func decodeAs[W interface{ record() (agent.Record, error) }](raw []byte) (agent.Record, error) {
+	var w W
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return nil, err
+	}
+	return w.record()
+}
+
+type sessionWire struct {
+	ID       text   `json:"id"`
+	Version  text   `json:"version"`
+	Dir      text   `json:"cwd"`
+	Model    text   `json:"model"`
+	Provider text   `json:"provider"`
+	Tools    []text `json:"tools"`
+}
+
+func (w sessionWire) record() (agent.Record, error) {
+	return agent.Started{
+		ID: string(w.ID), Version: string(w.Version), Dir: string(w.Dir), Model: string(w.Model),
+		Provider: string(w.Provider), ToolNames: plainTexts(w.Tools),
+	}, nil
+}
+
+type requestWire struct {
+	Messages int `json:"messages"`
+	Bytes    int `json:"bytes"`
+	Attempt  int `json:"attempt"`
+}
+
+func (w requestWire) record() (agent.Record, error) { return agent.Requested(w), nil }
+
+type doneWire struct {
+	Reason       text      `json:"reason"`
+	Error        *text     `json:"error"`
+	ErrorKind    *text     `json:"errorKind"`
+	Status       int       `json:"status"`
+	RetryAfterMS int64     `json:"retryAfterMs"`
+	Turns        int       `json:"turns"`
+	Denied       int       `json:"denied"`
+	Usage        usageWire `json:"usage"`
+}
+
+func (w doneWire) record() (agent.Record, error) {
+	done := agent.Done{
+		Reason: agent.StopReason(w.Reason), Turns: w.Turns, Denied: w.Denied, Usage: w.Usage.usage(),
+	}
+	switch {
+	case w.Error == nil:
+	case w.ErrorKind == nil:
+		done.Err = errors.New(string(*w.Error))
+	default:
+		done.Err = &agent.ModelError{
+			Kind: agent.ModelErrorKind(*w.ErrorKind), Status: w.Status,
+			RetryAfter: milliseconds(w.RetryAfterMS), Message: string(*w.Error),
+		}
+	}
+	return done, nil
+}
+
+func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }

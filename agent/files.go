@@ -55,7 +55,7 @@ var (
 // Info is what is known of a path without reading it.
 type Info struct {
 	Path   string // absolute, every symbolic link resolved
-	Name   string // for people: relative to the workspace with slashes, or Path if outside
+	Name   string // for people and models: relative to the first folder with slashes, else Path
 	Exists bool
 	Dir    bool
 	Size   int64 // bytes on disk

@@ -60,6 +60,18 @@ func TestModel(t *testing.T, newModel func(t *testing.T, script []Reply) agent.M
 			}
 		}
 	})
+	testEnds(t, newModel)
+	t.Run("keeps the rest of the contract", func(t *testing.T) {
+		var script []Reply
+		for range 24 { // more than TestModelReply asks for
+			script = append(script, Reply{Message: calling(Say("two words"), "c1", "read_file", `{"path":"notes.txt"}`)})
+		}
+		TestModelReply(t, newModel(t, script), ModelRequest())
+	})
+}
+
+// testEnds is about streams that do not come to their own end.
+func testEnds(t *testing.T, newModel func(t *testing.T, script []Reply) agent.Model) {
 	t.Run("gives no reply when the stream is cut", func(t *testing.T) {
 		m := newModel(t, []Reply{{Message: Say("half of a sentence"), End: EndCut}, {Message: Say("a whole one")}})
 		got := collect(context.Background(), m, ModelRequest())
@@ -93,13 +105,6 @@ func TestModel(t *testing.T, newModel func(t *testing.T, script []Reply) agent.M
 	t.Run("leaves nothing running when the consumer breaks from a silent stream", func(t *testing.T) {
 		m := newModel(t, []Reply{{Message: Say("words and then silence"), End: EndHang}})
 		checkBreak(t, m, ModelRequest())
-	})
-	t.Run("keeps the rest of the contract", func(t *testing.T) {
-		var script []Reply
-		for range 24 { // more than TestModelReply asks for
-			script = append(script, Reply{Message: calling(Say("two words"), "c1", "read_file", `{"path":"notes.txt"}`)})
-		}
-		TestModelReply(t, newModel(t, script), ModelRequest())
 	})
 }
 

@@ -32,7 +32,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -53,8 +52,15 @@ type folder struct {
 	root *os.Root
 }
 
+// ErrFolder says that a workspace folder can't be opened as named.
+var ErrFolder = errors.New("no such workspace")
+
+type folderError struct{ error }
+
+func (e folderError) Unwrap() []error { return []error{ErrFolder, e.error} }
+
 // Open opens the folders, of which there must be at least one. Relative paths
-// are then relative to the first.
+// are then relative to the first. Its errors are [ErrFolder].
 func Open(folders ...string) (*Workspace, error) {
 	if len(folders) == 0 {
 		return nil, errors.New("open a workspace: no folder was given; name at least one directory")
@@ -64,7 +70,7 @@ func Open(folders ...string) (*Workspace, error) {
 		f, err := openFolder(name)
 		if err != nil {
 			w.Close()
-			return nil, err
+			return nil, folderError{err}
 		}
 		w.folders = append(w.folders, f)
 	}
@@ -171,11 +177,10 @@ func (w *Workspace) place(real string) (f *folder, rel, name string) {
 		if err != nil || !filepath.IsLocal(rel) {
 			continue
 		}
-		name := filepath.ToSlash(rel)
-		if i > 0 {
-			name = path.Join(filepath.Base(f.path), name)
+		if i > 0 { // a relative name would be looked for in the first folder
+			return f, rel, real
 		}
-		return f, rel, name
+		return f, rel, filepath.ToSlash(rel)
 	}
 	return nil, "", real
 }

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// config is what a person can set. Flags win over the environment, and that over
+// config.toml. A repository can set none of it.
+type config struct {
+	Provider   string   `toml:"provider"` // openai, demo or replay
+	BaseURL    string   `toml:"base_url"`
+	APIKey     string   `toml:"api_key"`
+	Model      string   `toml:"model"`
+	MaxTurns   int      `toml:"max_turns"`
+	Parallel   int      `toml:"parallel_reads"`
+	JournalDir string   `toml:"journal_dir"`
+	Tools      []string `toml:"tools"` // names; empty: the default set
+}
+
+var providers = []string{"openai", "demo", "replay"}
+
+// globalFlags are the flags of every command.
+type globalFlags struct {
+	configFile string
+	dir        string
+	overrides  config
+}
+
+// loadConfig reads the settings; getenv is os.Getenv outside of tests.
+func loadConfig(flags globalFlags, getenv func(string) string) (config, error) {
+	cfg, err := readConfigFile(flags.configFile, getenv)
+	if err != nil {
+		return config{}, err
+	}
+	set := func(field *string, values ...string) {
+		for _, v := range values { // the last one that is set wins
+			if v != "" {
+				*field = v
+			}
+		}
+	}
+	set(&cfg.Provider, getenv("ASSENT_PROVIDER"), flags.overrides.Provider)
+	set(&cfg.BaseURL, getenv("OPENAI_BASE_URL"), flags.overrides.BaseURL)
+	set(&cfg.APIKey, getenv("OPENAI_API_KEY"))
+	set(&cfg.Model, getenv("ASSENT_MODEL"), flags.overrides.Model)
+	set(&cfg.JournalDir, flags.overrides.JournalDir)
+	if flags.overrides.MaxTurns != 0 {
+		cfg.MaxTurns = flags.overrides.MaxTurns
+	}
+	if len(flags.overrides.Tools) > 0 {
+		cfg.Tools = flags.overrides.Tools
+	}
+	if cfg.Provider == "" {
+		cfg.Provider = "demo"
+		if cfg.BaseURL != "" || cfg.APIKey != "" {
+			cfg.Provider = "openai"
+		}
+	}
+	if cfg.JournalDir == "" {
+		if cfg.JournalDir, err = stateDir(getenv); err != nil {
+			return config{}, err
+		}
+	}
+	return cfg, cfg.check()
+}
+
+func (c config) check() error {
+	switch {
+	case !slices.Contains(providers, c.Provider):
+		return fmt.Errorf("the provider %q is not known; set one of %s", c.Provider, strings.Join(providers, ", "))
+	case c.MaxTurns < 0:
+		return fmt.Errorf("max_turns is %d; set it to 1 or more, or leave it out for 50", c.MaxTurns)
+	case c.Parallel < 0:
+		return fmt.Errorf("parallel_reads is %d; set it to 1 or more, or leave it out for 2", c.Parallel)
+	}
+	return nil
+}
+
+// readConfigFile reads the named file, or the person's own if none is named,
+// which need not exist.
+func readConfigFile(named string, getenv func(string) string) (config, error) {
+	file := named
+	if file == "" {
+		dir, err := configDir(getenv)
+		if err != nil {
+			return config{}, nil //nolint:nilerr // no home, so no file in it
+		}
+		file = filepath.Join(dir, "assent", "config.toml")
+	}
+	data, err := os.ReadFile(file)
+	if named == "" && errors.Is(err, fs.ErrNotExist) {
+		return config{}, nil
+	}
+	if err != nil {
+		return config{}, fmt.Errorf("the configuration could not be read: %w; mend or remove the file, or name another with --config", err)
+	}
+	var cfg config
+	dec := toml.NewDecoder(strings.NewReader(string(data)))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&cfg); err != nil {
+		return config{}, configError(file, err)
+	}
+	return cfg, nil
+}
+
+// configError says where in the file the fault is, without quoting the line: it
+// may hold the key.
+func configError(file string, err error) error {
+	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
+		row, col := strict.Errors[0].Position()
+		return fmt.Errorf("%s:%d:%d: %q is not a setting; see the README for those that are", file, row, col, strings.Join(strict.Errors[0].Key(), "."))
+	}
+	if bad, ok := errors.AsType[*toml.DecodeError](err); ok {
+		row, col := bad.Position()
+		return fmt.Errorf("%s:%d:%d: %w; mend the line", file, row, col, err)
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
+
+func configDir(getenv func(string) string) (string, error) {
+	if dir := getenv("XDG_CONFIG_HOME"); dir != "" {
+		return dir, nil
+	}
+	return os.UserConfigDir()
+}
+
+func stateDir(getenv func(string) string) (string, error) {
+	if dir := getenv("XDG_STATE_HOME"); dir != "" {
+		return filepath.Join(dir, "assent", "sessions"), nil
+	}
+	if dir := getenv("LocalAppData"); runtime.GOOS == "windows" && dir != "" {
+		return filepath.Join(dir, "assent", "sessions"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("there is no place for the journal: %w; name one with --journal-dir", err)
+	}
+	return filepath.Join(home, ".local", "state", "assent", "sessions"), nil
+}
+
+// secrets are the settings that must not be written down.
+func (c config) secrets() []string {
+	secrets := []string{c.APIKey}
+	u, err := url.Parse(c.BaseURL)
+	if err != nil {
+		return append(secrets, c.BaseURL)
+	}
+	if password, ok := u.User.Password(); ok {
+		secrets = append(secrets, password)
+	}
+	for _, values := range u.Query() {
+		secrets = append(secrets, values...)
+	}
+	return secrets
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"assent/agent"
+
+	"github.com/aymanbagabas/go-udiff"
+)
+
+// style colours text for a terminal; the zero style does not.
+type style bool
+
+const (
+	red   = "\x1b[31m"
+	green = "\x1b[32m"
+	cyan  = "\x1b[36m"
+	bold  = "\x1b[1m"
+	dim   = "\x1b[2m"
+)
+
+func (s style) paint(code, text string) string {
+	if !s || text == "" {
+		return text
+	}
+	return code + text + "\x1b[0m"
+}
+
+// unified is a unified diff of some hunks of an edit, as text.
+func unified(name string, e agent.Edit, hunks []agent.Hunk) string {
+	before, after := "a/"+name, "b/"+name
+	switch e.Kind {
+	case agent.EditCreate:
+		before = "/dev/null"
+	case agent.EditDelete:
+		after = "/dev/null"
+		hunks = nil
+		if e.Old != "" {
+			hunks = []agent.Hunk{{Old: e.Old}}
+		}
+	}
+	edits := make([]udiff.Edit, 0, len(hunks))
+	for _, h := range hunks {
+		edits = append(edits, udiff.Edit{Start: h.At, End: h.At + len(h.Old), New: h.New})
+	}
+	const context = 3
+	text, err := udiff.ToUnified(before, after, e.Old, edits, context)
+	if err != nil {
+		return fmt.Sprintf("(the diff can't be shown: %v)\n", err)
+	}
+	return text
+}
+
+// colourDiff makes a unified diff fit for a terminal: coloured, and with nothing
+// in it that the terminal would obey or hide.
+func (s style) colourDiff(diff string) string {
+	lines := strings.SplitAfter(diff, "\n")
+	crlf := allCRLF(lines)
+	var b strings.Builder
+	for i, line := range lines {
+		text, end := strings.CutSuffix(line, "\n")
+		if crlf {
+			text = strings.TrimSuffix(text, "\r")
+		}
+		text = printable(text)
+		switch {
+		case i < 2 && diff[0] == '-':
+			text = s.paint(bold, text)
+		case strings.HasPrefix(text, "@@"):
+			text = s.paint(cyan, text)
+		case strings.HasPrefix(text, "+"):
+			text = s.paint(green, text)
+		case strings.HasPrefix(text, "-"):
+			text = s.paint(red, text)
+		}
+		b.WriteString(text)
+		if end {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// allCRLF reports whether every line of text in a diff ends in CRLF, so that the
+// ends need not be shown.
+func allCRLF(lines []string) bool {
+	seen := false
+	for i, line := range lines {
+		if i < 2 || line == "" || line[0] == '@' || line[0] == '\\' {
+			continue
+		}
+		if !strings.HasSuffix(line, "\r\n") {
+			return false
+		}
+		seen = true
+	}
+	return seen
+}
+
+// printable shows what a terminal would obey (escape sequences), hide (zero width)
+// or reorder (bidirectional controls), so that what the person reads is what they
+// agree to. Tabs and newlines stay.
+func printable(text string) string {
+	var b strings.Builder
+	for len(text) > 0 {
+		r, n := utf8.DecodeRuneInString(text)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, "<%02X>", text[0])
+		case r == '\t' || r == '\n':
+			b.WriteRune(r)
+		case r < 0x20:
+			b.WriteRune(0x2400 + r) // the control pictures: ␛ for escape
+		case r == 0x7f, r >= 0x80 && r < 0xa0, hidden(r):
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		default:
+			b.WriteRune(r)
+		}
+		text = text[n:]
+	}
+	return b.String()
+}
+
+func hidden(r rune) bool {
+	switch {
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // embeddings, overrides, isolates
+		return true
+	case r == 0x061c, r == 0x200e, r == 0x200f: // marks
+		return true
+	case r == 0x200b, r == 0x2060, r == 0xfeff, r == 0x00ad: // nothing to see
+		return true
+	case r == 0x2028, r == 0x2029, r >= 0xe0000 && r <= 0xe007f: // line separators, tags
+		return true
+	}
+	return false
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}

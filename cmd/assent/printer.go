@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"assent/agent"
+	"assent/agent/host"
+)
+
+// printer shows the events of a run.
+type printer interface{ print(agent.Event) error }
+
+// humanPrinter writes the model's text to out and everything else to err.
+type humanPrinter struct {
+	out, err io.Writer
+	style    style
+	verbose  bool
+
+	began   time.Time
+	midLine bool // out is in the middle of a line
+}
+
+func (p *humanPrinter) begin(s *host.Session, provider string) {
+	p.began = time.Now()
+	if provider == "demo" {
+		p.note(dim, "No model is set up: the built-in demo answers. See the README for real ones.")
+	}
+	if p.verbose {
+		p.note(dim, "Session %s, journal %s", s.ID, s.Journal)
+	}
+}
+
+func (p *humanPrinter) note(colour, format string, args ...any) {
+	text := printable(fmt.Sprintf(format, args...))
+	if p.verbose {
+		text = fmt.Sprintf("%8.3fs  %s", time.Since(p.began).Seconds(), text)
+	}
+	fmt.Fprintln(p.err, p.style.paint(colour, text))
+}
+
+func (p *humanPrinter) print(e agent.Event) error {
+	if d, ok := e.(agent.Delta); ok && d.Text != "" {
+		p.midLine = !strings.HasSuffix(d.Text, "\n")
+		_, err := io.WriteString(p.out, printable(d.Text))
+		return err
+	}
+	if p.midLine {
+		p.midLine = false
+		if _, err := io.WriteString(p.out, "\n"); err != nil {
+			return err
+		}
+	}
+	switch e := e.(type) {
+	case agent.Answered:
+		colour := dim
+		if e.Result.IsError {
+			colour = red
+		}
+		p.note(colour, "• %s", firstLine(e.Result.Output))
+	case agent.Retrying:
+		p.note(dim, "The model server failed (%v); attempt %d follows in %v.", e.Err, e.Attempt, e.Wait)
+	case agent.Done:
+		if text := ending(e); text != "" {
+			p.note(red, "%s", text)
+		}
+	}
+	if p.verbose {
+		p.explain(e)
+	}
+	return nil
+}
+
+// explain adds what only --verbose prints.
+func (p *humanPrinter) explain(e agent.Event) {
+	switch e := e.(type) {
+	case agent.Delta:
+		p.note(dim, "thinking: %s", e.Thinking)
+	case agent.Requested:
+		p.note(dim, "request: %d messages, %d bytes, attempt %d", e.Messages, e.Bytes, e.Attempt)
+	case agent.Appended:
+		if e.Message.Role == agent.RoleAssistant {
+			p.note(dim, "reply after %v: %d calls, %d tokens in, %d out", e.Elapsed.Round(time.Millisecond), len(e.Message.ToolUses()), e.Message.Usage.Input, e.Message.Usage.Output)
+			for _, u := range e.Message.ToolUses() {
+				p.note(dim, "call %s: %s %s", u.ID, u.Name, u.Input)
+			}
+		}
+	case agent.Answered:
+		p.note(dim, "result of %s after %v, %d bytes", e.Use.ID, e.Elapsed.Round(time.Microsecond), len(e.Result.Output))
+	case agent.Proposed:
+		p.note(dim, "proposed %s: %s", e.Proposal.ID, e.Proposal.Title)
+	case agent.Decided:
+		p.note(dim, "decided %s by %s", e.ProposalID, e.Decision.By)
+	case agent.Landed:
+		p.note(dim, "landed: %s, %s, %s", e.Edit.Path, e.Landing.Status, e.Landing.Where)
+	case agent.Done:
+		p.note(dim, "done: %s, %d turns, %d refused, %d tokens in, %d out", e.Reason, e.Turns, e.Denied, e.Usage.Input, e.Usage.Output)
+	}
+}
+
+// ending says in a sentence why a run stopped, if not because all was said.
+func ending(d agent.Done) string {
+	switch d.Reason {
+	case agent.StopMaxTurns:
+		return fmt.Sprintf("Stopped after %d replies of the model; say \"go on\" in a new run, or raise --max-turns.", d.Turns)
+	case agent.StopRepeated:
+		return "Stopped: the model made the same call again and again. Say it in other words, or try another model."
+	case agent.StopCancelled:
+		return "Cancelled."
+	case agent.StopTruncated:
+		return "The answer was cut at the server's output limit; ask for less at once, or raise the limit there."
+	case agent.StopRefused:
+		return "The model, or a filter of its server, refused to answer."
+	case agent.StopError:
+		return fmt.Sprintf("The model server failed: %v", d.Err)
+	}
+	return ""
+}

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"assent/agent"
+	"assent/agent/host"
+	"assent/agent/model/demo"
+	"assent/agent/model/openai"
+	"assent/agent/model/replay"
+	"assent/agent/workspace"
+	"assent/tools"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+const runHelp = `Answer one prompt, given as an argument or on standard input.
+
+In a terminal each change is shown as a diff and asked about: yes, no, hunk by
+hunk, edited by you, or no with a reason that the model hears. Where nobody can
+be asked (no terminal, or --json) changes are refused, unless --allow edit lets
+edits land; files that can change what runs here are refused all the same.
+
+Exit codes: 0 complete, 1 a fault of assent or its journal, 2 wrong use,
+3 something was refused, 4 the limit of turns or a repeated call, 5 the model
+server failed, cut or refused its answer, 130 cancelled.`
+
+// runFlags are the flags of assent run.
+type runFlags struct {
+	json    bool
+	verbose bool
+	allow   []string
+	mode    string
+}
+
+func runCommand(std streams, getenv func(string) string, global *globalFlags) *cobra.Command {
+	var flags runFlags
+	cmd := &cobra.Command{
+		Use:   "run [prompt]",
+		Short: "Answer one prompt in this terminal, or in a script",
+		Long:  runHelp,
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r := runner{std: std, getenv: getenv, global: *global, flags: flags}
+			return r.run(cmd.Context(), args)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&flags.json, "json", false, "print one event a line as JSON")
+	f.BoolVarP(&flags.verbose, "verbose", "v", false, "print every step with its time, and where the journal is")
+	f.StringSliceVar(&flags.allow, "allow", nil, "let effects happen unasked: edit (never protected or secret files)")
+	f.StringVar(&flags.mode, "mode", "", "ask (default), plan (no tools that change anything) or accept_edits")
+	f.StringVar(&global.overrides.Model, "model", "", "model name (default: ASSENT_MODEL); for the provider replay, a file of replies")
+	f.StringVar(&global.overrides.Provider, "provider", "", "one of "+strings.Join(providers, ", ")+" (default: openai if a server or key is set, else demo)")
+	f.StringVar(&global.overrides.BaseURL, "base-url", "", "model server (default: OPENAI_BASE_URL, else OpenAI)")
+	f.IntVar(&global.overrides.MaxTurns, "max-turns", 0, "replies of the model before a last answer without tools (default 50)")
+	f.StringSliceVar(&global.overrides.Tools, "tools", nil, "names of the tools that exist for the model (default: all)")
+	return cmd
+}
+
+// runner is one assent run.
+type runner struct {
+	std    streams
+	getenv func(string) string
+	global globalFlags
+	flags  runFlags
+}
+
+func (r *runner) run(ctx context.Context, args []string) error {
+	mode, err := r.mode()
+	if err != nil {
+		return usage(err)
+	}
+	cfg, err := loadConfig(r.global, r.getenv)
+	if err != nil {
+		return usage(err)
+	}
+	prompt, err := r.prompt(args)
+	if err != nil {
+		return usage(err)
+	}
+	options, err := hostOptions(cfg)
+	if err != nil {
+		return usage(err)
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)() // a second signal ends the process at once
+
+	sessions := host.New(options)
+	session, err := sessions.Start(ctx, host.Setup{Folders: []string{r.global.dir}, Mode: mode, Editor: r.editor})
+	if errors.Is(err, workspace.ErrFolder) {
+		return usage(err)
+	}
+	if err != nil {
+		return &exitError{exitFault, err}
+	}
+	view := r.printer(session, cfg.Provider)
+	done, runErr := consume(ctx, session, prompt, view)
+	if err := sessions.Close(); err != nil && runErr == nil {
+		runErr = err
+	}
+	return exit(done, runErr)
+}
+
+// consume runs the prompt and prints what happens. If printing fails there is
+// nobody to tell, and the run is cancelled.
+func consume(ctx context.Context, session *host.Session, prompt string, view printer) (done agent.Done, err error) {
+	for event, err := range session.Run(ctx, agent.UserText(prompt)) {
+		if err != nil {
+			return done, err
+		}
+		if err := view.print(event); err != nil {
+			return done, fmt.Errorf("the output could not be written: %w", err)
+		}
+		if d, ok := event.(agent.Done); ok {
+			done = d
+		}
+	}
+	return done, nil
+}
+
+// exit maps the end of a run to an exit code.
+func exit(done agent.Done, err error) error {
+	switch {
+	case errors.Is(err, agent.ErrInterrupted):
+		return &exitError{exitCancelled, fmt.Errorf("%w; nothing of the question was done", err)}
+	case err != nil:
+		return &exitError{exitFault, err}
+	}
+	switch done.Reason {
+	case agent.StopCancelled:
+		return &exitError{exitCancelled, nil}
+	case agent.StopError, agent.StopTruncated, agent.StopRefused:
+		return &exitError{exitModel, nil}
+	}
+	switch {
+	case done.Denied > 0:
+		return &exitError{exitDenied, nil}
+	case done.Reason == agent.StopMaxTurns, done.Reason == agent.StopRepeated:
+		return &exitError{exitLimit, nil}
+	}
+	return nil
+}
+
+func (r *runner) mode() (host.Mode, error) {
+	mode, err := host.ParseMode(r.flags.mode)
+	if err != nil {
+		return "", err
+	}
+	for _, what := range r.flags.allow {
+		if what != "edit" {
+			return "", fmt.Errorf("--allow %q is not known; what can be allowed is: edit", what)
+		}
+	}
+	if len(r.flags.allow) > 0 {
+		if mode == host.ModePlan {
+			return "", errors.New("--allow edit and --mode plan contradict each other; leave one out")
+		}
+		mode = host.ModeAcceptEdits
+	}
+	return mode, nil
+}
+
+// prompt is the argument, or standard input if that is not a terminal.
+func (r *runner) prompt(args []string) (string, error) {
+	text := strings.Join(args, " ")
+	if len(args) == 0 {
+		if term.IsTerminal(int(r.std.in.Fd())) {
+			return "", errors.New(`there is no prompt; give one: assent run 'replace "helo" with "hello" in notes.txt'`)
+		}
+		const limit = 1 << 20
+		data, err := io.ReadAll(io.LimitReader(r.std.in, limit+1))
+		if err != nil {
+			return "", fmt.Errorf("the prompt could not be read from standard input: %w", err)
+		}
+		if len(data) > limit {
+			return "", errors.New("the prompt on standard input is longer than 1 MiB; name a file in it instead")
+		}
+		text = string(data)
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", errors.New("the prompt is empty; say what to do")
+	}
+	return strings.ToValidUTF8(text, "�"), nil
+}
+
+// interactive reports whether a person can be asked. The model's text goes to
+// stdout, which may be a file; questions go to stderr.
+func (r *runner) interactive() bool {
+	return !r.flags.json && term.IsTerminal(int(r.std.in.Fd())) && term.IsTerminal(int(r.std.err.Fd()))
+}
+
+func (r *runner) editor(files *workspace.Workspace) agent.Editor {
+	if !r.interactive() {
+		return headless{files}
+	}
+	return &terminal{
+		Workspace: files, out: r.std.err, style: r.style(r.std.err),
+		lines: newLineReader(r.std.in), getenv: r.getenv,
+	}
+}
+
+func (r *runner) style(f *os.File) style {
+	return style(term.IsTerminal(int(f.Fd())) && r.getenv("NO_COLOR") == "" && r.getenv("TERM") != "dumb")
+}
+
+func (r *runner) printer(session *host.Session, provider string) printer {
+	if r.flags.json {
+		return newJSONPrinter(r.std.out, session)
+	}
+	p := &humanPrinter{out: r.std.out, err: r.std.err, style: r.style(r.std.err), verbose: r.flags.verbose}
+	p.begin(session, provider)
+	return p
+}
+
+// hostOptions makes the model and the tools that the settings name.
+func hostOptions(cfg config) (host.Options, error) {
+	model, err := newModel(cfg)
+	if err != nil {
+		return host.Options{}, err
+	}
+	chosen, err := chooseTools(cfg)
+	if err != nil {
+		return host.Options{}, err
+	}
+	return host.Options{
+		JournalDir: cfg.JournalDir, Version: version(),
+		Provider: cfg.Provider, ModelName: cfg.Model, Model: model, Tools: chosen, Secrets: cfg.secrets(),
+		MaxTurns: cfg.MaxTurns, Parallel: cfg.Parallel, Random: rand.Reader,
+	}, nil
+}
+
+// newModel makes the model that the settings name.
+func newModel(cfg config) (agent.Model, error) {
+	switch cfg.Provider {
+	case "openai":
+		return openai.New(openai.Options{BaseURL: cfg.BaseURL, APIKey: cfg.APIKey, Model: cfg.Model, Proxy: http.ProxyFromEnvironment})
+	case "replay":
+		return replay.Open(cfg.Model)
+	}
+	return demo.New(), nil
+}
+
+func chooseTools(cfg config) ([]agent.Tool, error) {
+	all := tools.Default()
+	if cfg.Provider != "openai" || slices.Contains(cfg.Tools, "get_weather") {
+		all = append(all, tools.Weather()) // the classic example: nothing that a real task needs
+	}
+	if len(cfg.Tools) == 0 {
+		return all, nil
+	}
+	return tools.Select(all, cfg.Tools)
+}

@@ -75,6 +75,7 @@ type option struct{ key, says string }
 // choose asks until one of the keys comes. There is no default: an empty line,
 // or anything else, asks again.
 func (t *terminal) choose(ctx context.Context, question string, options []option) (string, error) {
+	words := map[string]string{"y": "yes", "n": "no"}
 	var short, long strings.Builder
 	for _, o := range options {
 		short.WriteString(o.key + "/")
@@ -89,16 +90,13 @@ func (t *terminal) choose(ctx context.Context, question string, options []option
 		}
 		key := strings.ToLower(strings.TrimSpace(text))
 		for _, o := range options {
-			if key == o.key || key == strings.ToLower(wordOf(o)) {
+			if key == o.key || key != "" && key == words[o.key] {
 				return o.key, nil
 			}
 		}
 		fmt.Fprint(t.out, long.String())
 	}
 }
-
-// wordOf lets "yes" and "no" stand for their keys.
-func wordOf(o option) string { return map[string]string{"y": "yes", "n": "no"}[o.key] }
 
 func (t *terminal) reason(ctx context.Context) (string, error) {
 	fmt.Fprint(t.out, t.style.paint(bold, "Why not? (one line, for the model) "))

@@ -88,29 +88,30 @@ func (r *run) planCall(c *call, files *scratch) {
 	if c.spec.Tier == TierWrite {
 		view = files
 	}
-	plan, err := guard(r.ctx, r.s.timeout(c.spec), func(ctx context.Context) (Plan, error) {
-		return r.s.tools[c.use.Name].Plan(ctx, view, c.use.Input)
+	type planned struct {
+		plan  Plan
+		parts []Part
+	}
+	p, err := guard(r.ctx, r.s.timeout(c.spec), func(ctx context.Context) (planned, error) {
+		plan, err := r.s.tools[c.use.Name].Plan(ctx, view, c.use.Input)
+		if err == nil {
+			err = checkPlan(plan, c.spec.Tier)
+		}
+		if err != nil {
+			return planned{}, err
+		}
+		parts, err := r.parts(ctx, c.use, plan, files)
+		return planned{plan, parts}, err
 	})
-	if r.ctx.Err() != nil {
+	switch {
+	case r.ctx.Err() != nil:
 		c.fail(cancelledText)
 		return
-	}
-	if err == nil {
-		err = checkPlan(plan, c.spec.Tier)
-	}
-	if err != nil {
+	case err != nil:
 		c.fail("%s failed: %v", c.use.Name, err)
 		return
 	}
-	c.plan = plan
-	for _, effect := range plan.Effects {
-		part, err := r.part(c.use, effect)
-		if err != nil {
-			c.fail("%s failed: %v", c.use.Name, err)
-			return
-		}
-		c.parts = append(c.parts, part)
-	}
+	c.plan, c.parts = p.plan, p.parts
 	for _, p := range c.parts {
 		if edit, ok := p.Effect.(Edit); ok {
 			files.plan(edit, p.Info)
@@ -118,10 +119,24 @@ func (r *run) planCall(c *call, files *scratch) {
 	}
 }
 
+func (r *run) parts(ctx context.Context, use ToolUse, plan Plan, files *scratch) ([]Part, error) {
+	var parts []Part
+	for _, effect := range plan.Effects {
+		p, err := r.part(ctx, use, effect)
+		if err != nil {
+			return nil, err
+		}
+		p.Info, p.To = files.warned(p.Info), files.warned(p.To)
+		p.Alone = mustAsk(p)
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
 // part takes an effect as planned by a tool and adds what the editor knows of
 // its path. A path that is not the resolved one would show one file to the
 // person and change another. Who wrote a hunk is not for the tool to say.
-func (r *run) part(use ToolUse, effect Effect) (Part, error) {
+func (r *run) part(ctx context.Context, use ToolUse, effect Effect) (Part, error) {
 	p := Part{Use: use, Effect: effect}
 	var path string
 	switch e := effect.(type) {
@@ -136,7 +151,7 @@ func (r *run) part(use ToolUse, effect Effect) (Part, error) {
 		p.Effect, path = e, e.Path
 		if e.Kind == EditRename {
 			var err error
-			if p.To, err = r.resolved(e.To); err != nil {
+			if p.To, err = r.resolved(ctx, e.To); err != nil {
 				return Part{}, err
 			}
 		}
@@ -148,12 +163,12 @@ func (r *run) part(use ToolUse, effect Effect) (Part, error) {
 		return p, nil
 	}
 	var err error
-	p.Info, err = r.resolved(path)
+	p.Info, err = r.resolved(ctx, path)
 	return p, err
 }
 
-func (r *run) resolved(path string) (Info, error) {
-	info, err := r.s.cfg.Editor.Stat(r.ctx, path)
+func (r *run) resolved(ctx context.Context, path string) (Info, error) {
+	info, err := r.s.cfg.Editor.Stat(ctx, path)
 	if err == nil && info.Path != path {
 		err = fmt.Errorf("%s leads to %s; it has to be named by that path", path, info.Path)
 	}
@@ -162,29 +177,32 @@ func (r *run) resolved(path string) (Info, error) {
 
 // checkPlan holds the rules of [Plan].
 func checkPlan(p Plan, tier Tier) error {
-	if len(p.Effects) == 0 && p.Run == nil {
-		return errors.New("it planned nothing, which is a bug in it")
-	}
+	own := 0 // effects that only this tier has
 	for _, e := range p.Effects {
 		var fits bool
 		switch e.(type) {
 		case Edit:
 			fits = tier == TierWrite && p.Run == nil
+			own++
 		case OutsideRead, SecretRead:
 			fits = tier == TierRead || tier == TierRun
 		case Exec:
 			fits = tier == TierRun
+			own++
 		case Remote:
 			fits = tier == TierRemote
+			own++
 		}
 		if !fits {
 			return fmt.Errorf("a %s tool planned an effect (%T) that is not its own, which is a bug in it", tier, e)
 		}
 	}
-	if (tier == TierRun || tier == TierRemote) && len(p.Effects) == 0 {
-		return fmt.Errorf("a %s tool named no effect to ask for, which is a bug in it", tier)
-	}
-	if tier != TierWrite && p.Run == nil {
+	switch {
+	case len(p.Effects) == 0 && p.Run == nil:
+		return errors.New("it planned nothing, which is a bug in it")
+	case own == 0 && (tier == TierRun || tier == TierRemote):
+		return fmt.Errorf("a %s tool did not name what it would %s, which is a bug in it", tier, map[Tier]string{TierRun: "run", TierRemote: "call"}[tier])
+	case tier != TierWrite && p.Run == nil:
 		return errors.New("it planned effects without a way to do them, which is a bug in it")
 	}
 	return nil

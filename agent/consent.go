@@ -34,8 +34,40 @@ type verdict struct {
 	hunkComments map[string]string // what the person said of single hunks, by ID
 }
 
-// weigh turns the answer to a part into an approval of just what was accepted.
-// An answer that does not fit the proposal is a refusal.
+// fitting gives each part of a proposal its answer. What does not fit is a
+// refusal, and is recorded as one.
+func fitting(p Proposal, answers []PartDecision) []PartDecision {
+	const malformed = "The answer did not fit the question, so it counts as no."
+	out := make([]PartDecision, len(p.Parts))
+	for i := range out {
+		switch {
+		case len(answers) > len(p.Parts):
+			out[i].Comment = malformed
+		case i >= len(answers):
+		case !answers[i].fits(p.Parts[i]):
+			out[i].Comment = malformed
+		default:
+			out[i] = answers[i]
+		}
+	}
+	return out
+}
+
+func (d PartDecision) fits(p Part) bool {
+	edit, _ := p.Effect.(Edit)
+	for id := range d.Hunks {
+		if !slices.ContainsFunc(edit.Hunks, func(h Hunk) bool { return h.ID == id }) {
+			return false
+		}
+	}
+	if d.Rewrite == nil {
+		return true
+	}
+	return len(d.Hunks) == 0 && len(edit.Hunks) > 0 && checkHunks(edit.Old, rewrittenHunks(edit, d.Rewrite)) == nil
+}
+
+// weigh turns the fitting answer to a part into an approval of just what was
+// accepted.
 func weigh(p Part, d PartDecision) verdict {
 	v := verdict{comment: d.Comment}
 	edit, isEdit := p.Effect.(Edit)
@@ -71,13 +103,16 @@ func (h Hunk) meets(o Hunk) bool {
 // anything at all.
 func acceptedHunks(e Edit, d PartDecision) ([]Hunk, bool) {
 	if len(e.Hunks) == 0 { // an empty new file, a rename, a delete
-		return nil, d.Accept && d.Rewrite == nil
+		return nil, d.Accept
 	}
-	hunks, valid := chosenHunks(e, d)
+	hunks := chosenHunks(e, d)
 	if d.Rewrite != nil {
-		hunks, valid = rewrittenHunks(e, d.Rewrite), d.Accept
+		hunks = nil
+		if d.Accept {
+			hunks = rewrittenHunks(e, d.Rewrite)
+		}
 	}
-	if !valid || checkHunks(e.Old, hunks) != nil {
+	if checkHunks(e.Old, hunks) != nil {
 		return nil, false
 	}
 	if e.Kind == EditCreate {
@@ -86,16 +121,11 @@ func acceptedHunks(e Edit, d PartDecision) ([]Hunk, bool) {
 	return hunks, len(hunks) > 0
 }
 
-// chosenHunks goes by the answer to each hunk. An answer to a hunk that was
-// never shown makes the whole answer invalid.
-func chosenHunks(e Edit, d PartDecision) ([]Hunk, bool) {
+// chosenHunks goes by the answer to each hunk.
+func chosenHunks(e Edit, d PartDecision) []Hunk {
 	var chosen []Hunk
-	known := 0
 	for _, h := range e.Hunks {
 		hd, listed := d.Hunks[h.ID]
-		if listed {
-			known++
-		}
 		switch {
 		case listed && hd.Accept && hd.Text != nil && *hd.Text == h.Old:
 			// The person put the old text back: nothing to land.
@@ -106,7 +136,7 @@ func chosenHunks(e Edit, d PartDecision) ([]Hunk, bool) {
 			chosen = append(chosen, h)
 		}
 	}
-	return chosen, known == len(d.Hunks)
+	return chosen
 }
 
 // rewrittenHunks marks what the person wrote. Ownership is never taken from the

@@ -95,7 +95,7 @@ func (r *run) runCall(c *call) {
 // land applies the accepted edits of a call, each after its own record.
 func (r *run) land(c *call) error {
 	var said []string
-	landed := false
+	landed, touched := false, false
 	for _, a := range c.answers {
 		var landing Landing
 		edit, isEdit := a.verdict.edit, a.verdict.ok.Covers(a.verdict.edit)
@@ -114,29 +114,40 @@ func (r *run) land(c *call) error {
 				return err
 			}
 		}
-		landed = landed || landing.Status != LandFailed
+		landed = landed || landing.Status == LandComplete || landing.Status == LandPartial
+		touched = touched || landing.Status != LandFailed
 		said = append(said, outcome(a, landing))
 	}
 	c.result = &Result{Output: joinLines(said), IsError: !landed}
-	if landed {
+	if touched {
 		r.seen.learn(c.use, c.result.Output, true)
 	}
 	return nil
 }
 
+// landGrace is how long a landing may take after a cancel.
+const landGrace = 5 * time.Second
+
 // apply lands one edit. A yes that was given before a cancel is carried out to
-// its end: half of it would be worse than either.
+// its end, within a grace time: half of it would be worse than either.
 func (r *run) apply(ok Approval, e Edit) (Landing, error) {
-	landing, err := guard(context.WithoutCancel(r.ctx), 0, func(ctx context.Context) (Landing, error) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.ctx))
+	defer cancel(nil)
+	stop := context.AfterFunc(r.ctx, func() {
+		if sleep(ctx, landGrace) == nil {
+			cancel(errors.New("the editor did not answer after the cancel"))
+		}
+	})
+	defer stop()
+	landing, err := guard(ctx, 0, func(ctx context.Context) (Landing, error) {
 		return r.s.cfg.Editor.Apply(ctx, ok, e)
 	})
-	if errors.Is(err, ErrInterrupted) {
+	switch {
+	case errors.Is(err, ErrInterrupted):
 		return Landing{}, err
-	}
-	if errors.Is(err, ErrNotApproved) {
+	case errors.Is(err, ErrNotApproved):
 		return Landing{Note: err.Error()}, nil
-	}
-	if err != nil {
+	case err != nil:
 		return Landing{Status: LandUnconfirmed, Note: err.Error()}, nil
 	}
 	return landing, nil

@@ -24,7 +24,7 @@ func (s *Session) Run(ctx context.Context, prompt Message) iter.Seq2[Event, erro
 		defer s.running.Unlock()
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		r := &run{s: s, ctx: ctx, cancel: cancel, yield: yield, seen: repetition{}}
+		r := &run{s: s, ctx: ctx, cancel: cancel, yield: yield, proposed: map[string]bool{}}
 		r.finish(r.loop(prompt))
 	}
 }
@@ -38,10 +38,11 @@ type run struct {
 	yield  func(Event, error) bool
 	left   bool // the consumer broke: never yield again
 
-	seen   repetition
-	turns  int
-	denied int
-	usage  Usage
+	seen     repetition
+	proposed map[string]bool // IDs of proposals
+	turns    int
+	denied   int
+	usage    Usage
 }
 
 // loop is the agent: ask the model, do what it asks for, tell it what came of

@@ -60,7 +60,7 @@ func outcome(a answer, l Landing) string {
 	edit := a.part.Effect.(Edit)
 	said := []string{headline(a, l)}
 	for _, h := range a.verdict.refused {
-		line := fmt.Sprintf("Not landed, %s: %s", a.refusedBy(), describe(edit, h))
+		line := fmt.Sprintf("Not landed, %s: %s", a.refusedBy(), a.describe(edit, h))
 		if c := a.verdict.hunkComments[h.ID]; c != "" {
 			line += fmt.Sprintf(" The person says of it: %q", c)
 		}
@@ -69,9 +69,9 @@ func outcome(a answer, l Landing) string {
 	for _, h := range a.verdict.edit.Hunks {
 		switch {
 		case slices.Contains(l.Conflicts, h.ID):
-			said = append(said, "Not landed, because the text there is no longer what this change was made for (it changed, or it rests on a refused change); read the file again: "+describe(edit, h))
+			said = append(said, "Not landed, because the text there is no longer what this change was made for (it changed, or it rests on a refused change); read the file again: "+a.describe(edit, h))
 		case h.By == ByPerson && slices.Contains(l.Landed, h.ID):
-			said = append(said, fmt.Sprintf("The person put their own text at line %d instead. It now reads:\n%s", lineAt(edit.Old, h.At), h.New))
+			said = append(said, a.ownText(edit, h))
 		}
 	}
 	said = append(said, a.words())
@@ -87,24 +87,37 @@ func outcome(a answer, l Landing) string {
 func headline(a answer, l Landing) string {
 	edit, name := a.part.Effect.(Edit), a.part.Info.Name
 	done := map[EditKind]string{EditText: "edited", EditCreate: "created", EditDelete: "deleted", EditRename: "renamed to " + a.part.To.Name}[edit.Kind]
+	hunks := len(a.verdict.edit.Hunks) + len(a.verdict.refused)
 	switch {
 	case len(a.verdict.ok.effects) == 0:
 		return fmt.Sprintf("%s was not %s: %s.", name, done, a.refusedBy())
 	case l.Status == LandFailed && len(l.Conflicts) > 0:
-		return fmt.Sprintf("%s was not %s: 0 of %d hunks landed.", name, done, len(edit.Hunks))
+		return fmt.Sprintf("%s was not %s: 0 of %d hunks landed.", name, done, hunks)
 	case l.Status == LandFailed:
 		return fmt.Sprintf("%s was not %s, though the person agreed: %s.", name, done, strings.TrimSuffix(l.Note, "."))
 	case l.Status == LandUnconfirmed:
 		return fmt.Sprintf("%s: the change was begun, but its result is unknown; read the file before relying on it.", name)
 	case edit.Kind == EditText:
-		return fmt.Sprintf("%s %s: %d of %d hunks landed.", name, done, len(l.Landed), len(edit.Hunks))
+		return fmt.Sprintf("%s %s: %d of %d hunks landed.", name, done, len(l.Landed), hunks)
 	}
 	return fmt.Sprintf("%s %s.", name, done)
 }
 
-// describe quotes a hunk, short.
-func describe(e Edit, h Hunk) string {
+// describe quotes a hunk, short. The model may edit a secret file without having
+// seen all of it, so nothing of one is quoted.
+func (a answer) describe(e Edit, h Hunk) string {
+	if a.part.Info.Secret {
+		return fmt.Sprintf("line %d", lineAt(e.Old, h.At))
+	}
 	return fmt.Sprintf("line %d, %s → %s", lineAt(e.Old, h.At), quote(h.Old), quote(h.New))
+}
+
+func (a answer) ownText(e Edit, h Hunk) string {
+	text := fmt.Sprintf("The person put their own text at line %d instead.", lineAt(e.Old, h.At))
+	if a.part.Info.Secret {
+		return text + " It is not shown, since the file may hold secrets."
+	}
+	return text + " It now reads:\n" + h.New
 }
 
 func quote(text string) string {

@@ -1,5 +1,7 @@
 package agent
 
+import "context"
+
 // Policy answers for the person where a rule or a mode of theirs speaks. The nil
 // Policy asks about everything.
 //
@@ -23,13 +25,14 @@ const (
 	Allow
 )
 
-// rule is the policy's verdict on a part, narrowed by what no policy may allow.
-func (s *Session) rule(p Part) Verdict {
-	var v Verdict
-	if s.cfg.Policy != nil {
-		v = s.cfg.Policy(p.Effect)
+// rule is the policy's verdict on a part, narrowed by what no policy may allow. A
+// policy that crashes or does not answer leaves the question to the person.
+func (r *run) rule(p Part) Verdict {
+	if r.s.cfg.Policy == nil {
+		return Verdict{}
 	}
-	if v.Do == Allow && mustAsk(p) {
+	v, err := guard(r.ctx, r.s.cfg.ToolTimeout, func(context.Context) (Verdict, error) { return r.s.cfg.Policy(p.Effect), nil })
+	if err != nil || v.Do == Allow && p.Alone {
 		return Verdict{}
 	}
 	return v

@@ -18,6 +18,10 @@ type Part struct {
 	Effect Effect
 	Info   Info // of the effect's path, if it has one
 	To     Info // of the new path of a rename
+
+	// Alone says that a yes to several parts at once must not cover this one: it
+	// is protected, secret or outside, and needs a yes of its own.
+	Alone bool
 }
 
 // Title says in a few words what the part does.
@@ -47,8 +51,10 @@ func (p Part) Title() string {
 	return "Unknown effect"
 }
 
-// Decision is the answer to a proposal. The zero Decision refuses everything,
-// and so does a part that is not in it.
+// Decision is the answer to a proposal. The zero Decision refuses everything, and
+// a part that is not in it is refused. What does not fit the proposal (an unknown
+// hunk, a part too many, Rewrite beside Hunks) makes a refusal of its part, or of
+// everything.
 type Decision struct {
 	By      By // ByPerson, ByRule, ByMode or ByHeadless
 	Parts   []PartDecision

@@ -36,7 +36,7 @@ func (r *run) consent(batch []*call) error {
 			continue
 		}
 		for _, p := range c.parts {
-			v := r.s.rule(p)
+			v := r.rule(p)
 			q := question{c, p}
 			if v.Do != Allow && v.Do != Deny {
 				open = append(open, q)
@@ -79,7 +79,7 @@ func (r *run) decide(questions []question, decider func(Proposal) (Decision, err
 		cancelAll(questions)
 		return nil
 	}
-	p := propose(questions)
+	p := r.propose(questions)
 	if err := r.emit(Proposed{p}); err != nil {
 		return err
 	}
@@ -95,15 +95,12 @@ func (r *run) decide(questions []question, decider func(Proposal) (Decision, err
 		d = Decision{By: ByHeadless, Comment: fmt.Sprintf("the question could not be asked: %v", err)}
 	}
 	d.By = orDefault(d.By, ByPerson)
+	d.Parts = fitting(p, d.Parts)
 	if err := r.emit(Decided{ProposalID: p.ID, Revision: p.Revision, Decision: d}); err != nil {
 		return err
 	}
 	for i, q := range questions {
-		var part PartDecision
-		if i < len(d.Parts) {
-			part = d.Parts[i]
-		}
-		r.take(q, answer{proposal: p.ID, part: q.part, verdict: weigh(q.part, part), by: d.By, comment: d.Comment})
+		r.take(q, answer{proposal: p.ID, part: q.part, verdict: weigh(q.part, d.Parts[i]), by: d.By, comment: d.Comment})
 	}
 	return nil
 }
@@ -126,11 +123,14 @@ func (r *run) take(q question, a answer) {
 	}
 }
 
-// propose makes one proposal of the parts. Its ID follows from the first call
-// and kind of answerer, so that a resumed session names it alike.
-func propose(questions []question) Proposal {
+// propose makes one proposal of the parts, named after its first call.
+func (r *run) propose(questions []question) Proposal {
 	first := questions[0].part
 	p := Proposal{ID: "p-" + first.Use.ID, Revision: 1, Title: first.Title()}
+	for n := 2; r.proposed[p.ID]; n++ { // a call whose parts are answered apart
+		p.ID = fmt.Sprintf("p-%s-%d", first.Use.ID, n)
+	}
+	r.proposed[p.ID] = true
 	taken := map[string]bool{}
 	files := map[string]bool{}
 	for _, q := range questions {

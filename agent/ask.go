@@ -18,15 +18,16 @@ const (
 // ask sends the history and appends the reply. A request that failed before
 // anything of its reply was shown is made again.
 func (r *run) ask(tools []Spec) (Message, error) {
-	req := Request{System: r.s.cfg.System, Messages: mended(r.s.history), Tools: tools}
-	if err := checkHistory(req.Messages); err != nil {
-		return Message{}, fmt.Errorf("agent: the history is broken, which is a bug: %w", err)
+	messages, size, err := r.s.sendable()
+	if err != nil {
+		return Message{}, err
 	}
+	req := Request{System: r.s.cfg.System, Messages: messages, Tools: tools}
 	for attempt := 1; ; attempt++ {
 		if err := r.ctx.Err(); err != nil {
 			return Message{}, err
 		}
-		requested := Requested{Messages: len(req.Messages), Bytes: textBytes(req.Messages), Attempt: attempt}
+		requested := Requested{Messages: len(messages), Bytes: size, Attempt: attempt}
 		if err := r.emit(requested); err != nil {
 			return Message{}, err
 		}

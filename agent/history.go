@@ -87,13 +87,25 @@ func checkHistory(history []Message) error {
 	return nil
 }
 
-// mended is the history as a request may hold it. The history of a live session
-// is always well formed; one that was read from a damaged journal may not be,
-// and is mended in the request, never in the journal.
-func mended(history []Message) []Message {
-	if checkHistory(history) == nil {
-		return slices.Clip(history)
+// sendable is the history as a request may hold it, and the bytes of its text.
+// What was sent before is not checked again, so that a long session costs what
+// is new in it.
+func (s *Session) sendable() (messages []Message, size int, err error) {
+	if checkHistory(s.history[s.sound:]) == nil {
+		s.bytes += textBytes(s.history[s.sound:])
+		s.sound = len(s.history)
+		return slices.Clip(s.history), s.bytes, nil
 	}
+	messages = mended(s.history)
+	if err := checkHistory(messages); err != nil {
+		return nil, 0, fmt.Errorf("agent: the history is broken, which is a bug: %w", err)
+	}
+	return messages, textBytes(messages), nil
+}
+
+// mended makes a well formed history of one that is not, because its journal was
+// damaged. The request is mended, never the journal.
+func mended(history []Message) []Message {
 	var out []Message
 	for i, m := range history {
 		if m.Role == RoleTool {

@@ -1,10 +1,13 @@
 package agent_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +20,20 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets ASSENT_WORLDS set how many random worlds are tried, unless
+// -rapid.checks does.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
+	if !given {
+		worlds := cmp.Or(os.Getenv("ASSENT_WORLDS"), "2000")
+		if err := flag.Set("rapid.checks", worlds); err != nil {
+			panic(err)
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // bench is a session with everything scripted.
 type bench struct {
@@ -439,6 +455,41 @@ func TestResumedHistoryIsSettledOnceAndRunsNothingAgain(t *testing.T) {
 		if err := wellFormed(req.Messages); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+func TestADamagedHistoryIsMendedInTheRequest(t *testing.T) {
+	call := agenttest.Call(agenttest.Use("c1", "read", input{}), agenttest.Use("c2", "read", input{}))
+	result := func(ids ...string) agent.Message {
+		m := agent.Message{Role: agent.RoleTool}
+		for _, id := range ids {
+			m.Blocks = append(m.Blocks, agent.ToolResult{ID: id, Output: "ok"})
+		}
+		return m
+	}
+	go1 := agent.UserText("go")
+	for name, history := range map[string][]agent.Message{
+		"no results":            {go1, call, go1},
+		"one of two":            {go1, call, result("c2"), go1},
+		"out of order":          {go1, call, result("c2", "c1"), go1},
+		"a result of nothing":   {go1, call, result("c1", "c2", "c9"), go1},
+		"results of nothing":    {result("c1"), go1},
+		"twice":                 {go1, call, result("c1", "c2"), result("c1", "c2"), go1},
+		"none at the very end":  {go1, call},
+		"an answer in between":  {go1, call, agenttest.Say("hm"), result("c1", "c2")},
+		"nothing but a reply":   {call},
+		"nothing but a results": {result("c1")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(c *agent.Config) { c.History = history }, agenttest.Say("one"), agenttest.Call(agenttest.Use("c1", "read", input{File: "a.txt"})), agenttest.Say("two"))
+			b.run(t, t.Context(), "and now")
+			b.run(t, t.Context(), "and then")
+			for _, req := range b.model.Requests() {
+				if err := wellFormed(req.Messages); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 	}
 }
 

@@ -51,6 +51,8 @@ type Session struct {
 	running sync.Mutex // held by the run, guards what follows
 	history []Message
 	ids     map[string]bool // tool use IDs in the history
+	sound   int             // messages at the start of the history that are known to be well formed
+	bytes   int             // of the text in those
 	reads   Approval        // outside files and secrets that the person let us read
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +27,7 @@ type Options struct {
 	Model      agent.Model
 	Tools      []agent.Tool
 	Secrets    []string // never to be written down: the key of the model server
+	Guarded    []string // paths of our own: changing and reading them asks in every mode
 
 	MaxTurns int // as in agent.Config
 	Parallel int
@@ -72,7 +74,7 @@ type Session struct {
 
 // Start begins a session and its journal.
 func (h *Host) Start(ctx context.Context, setup Setup) (*Session, error) {
-	files, err := workspace.Open(setup.Folders...)
+	files, err := h.workspace(setup.Folders)
 	if err != nil {
 		return nil, err
 	}
@@ -109,11 +111,31 @@ func (h *Host) start(ctx context.Context, setup Setup, files *workspace.Workspac
 	return h.open(ctx, id, setup, files, recorder, nil)
 }
 
+// workspace opens the folders of a session. Landings exclude each other across
+// all sessions and processes that share the journal directory.
+func (h *Host) workspace(folders []string) (*workspace.Workspace, error) {
+	files, err := workspace.Open(folders...)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range append(slices.Clip(h.opts.Guarded), h.opts.JournalDir) {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, errors.Join(err, files.Close())
+		}
+		files.Guard(abs)
+	}
+	if err := files.ShareLandings(filepath.Join(h.opts.JournalDir, ".locks")); err != nil {
+		return nil, errors.Join(err, files.Close())
+	}
+	return files, nil
+}
+
 // Resume takes up the session with an ID in the workspace of setup. A call that
 // had no result when its process ended gets one that says so; it is not run
 // again. If another process has the session, the error names that process.
 func (h *Host) Resume(ctx context.Context, id string, setup Setup) (*Session, error) {
-	files, err := workspace.Open(setup.Folders...)
+	files, err := h.workspace(setup.Folders)
 	if err != nil {
 		return nil, err
 	}
@@ -284,15 +306,21 @@ func readJournal(dir, id string) ([]journal.Entry, error) {
 // Find is the path of the journal of a session of any workspace. The beginning
 // of an ID is enough if there is only one.
 func Find(journalDir, id string) (string, error) {
-	matches, err := filepath.Glob(filepath.Join(journalDir, "*", "*.jsonl"))
-	if err != nil {
+	dirs, err := os.ReadDir(journalDir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("the journals could not be listed: %w", err)
 	}
 	var found []string
-	for _, m := range matches {
-		name := filepath.Base(m)
-		if len(name) >= len(id) && id != "" && name[:len(id)] == id {
-			found = append(found, m)
+	for _, d := range dirs {
+		dir := filepath.Join(journalDir, d.Name())
+		ids, err := journal.List(dir)
+		if err != nil || id == "" {
+			continue // not a folder of journals
+		}
+		for _, known := range ids {
+			if file, err := journal.Path(dir, known); err == nil && strings.HasPrefix(known, id) {
+				found = append(found, file)
+			}
 		}
 	}
 	switch len(found) {

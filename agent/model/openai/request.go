@@ -140,6 +140,10 @@ func wireName(name string) string {
 	if name == "" {
 		return "unnamed"
 	}
+	const longest = 64
+	if len(name) > longest {
+		name = name[:longest]
+	}
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
 			return r

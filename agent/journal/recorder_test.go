@@ -204,7 +204,7 @@ func TestATornTailCostsOnlyItself(t *testing.T) {
 			if !strings.HasPrefix(readFile(t, path), c.text) {
 				t.Error("what was there was changed")
 			}
-			r, entries, warnings = mustOpen(t, path, Options{Now: clock()})
+			_, entries, warnings = mustOpen(t, path, Options{Now: clock()})
 			if len(entries) != c.kept+2 || len(warnings) > 1 || (len(warnings) == 1) != c.warns {
 				t.Fatalf("again: %d entries, warnings %v", len(entries), warnings)
 			}

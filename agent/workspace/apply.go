@@ -40,9 +40,12 @@ func (l *lander) land(ctx context.Context) error {
 	if err := l.edit.Check(); err != nil {
 		return fmt.Errorf("the edit is malformed (%w); propose it anew", err)
 	}
-	unlock, err := l.w.landing.lock(ctx, l.paths()...)
-	if err != nil {
+	unlock, err := l.w.exclude(ctx, l.paths()...)
+	if err != nil && ctx.Err() != nil {
 		return errCancelled
+	}
+	if err != nil {
+		return fmt.Errorf("the lock of the landing could not be had (%w); free the journal's folder and try again", err)
 	}
 	defer unlock()
 	t, err := l.find(l.edit.Path)

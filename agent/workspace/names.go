@@ -13,7 +13,7 @@ var protectedDirs = []string{
 	".git", "git~1", // its short name on Windows
 	".githooks", ".husky", ".lefthook",
 	".vscode", ".idea", ".vs", ".fleet", ".zed", ".devcontainer",
-	".github", ".gitlab", ".gitea", ".forgejo", ".circleci", ".buildkite", ".woodpecker", ".teamcity",
+	".ci", ".semaphore", ".github", ".gitlab", ".gitea", ".forgejo", ".circleci", ".buildkite", ".woodpecker", ".teamcity",
 	".ssh", ".gnupg",
 	// our own settings and journals
 	".assent", ".config/assent", ".local/state/assent",
@@ -22,12 +22,15 @@ var protectedDirs = []string{
 	".claude/hooks", ".cursor/hooks",
 	// what the system runs at login
 	".config/autostart", ".config/systemd", ".config/environment.d", "library/launchagents", "start menu/programs/startup",
-	".config/git", ".config/direnv", ".config/mise",
+	".config/git", ".config/direnv", ".config/mise", ".config/nvim", ".config/tmux", ".emacs.d",
+	// instructions that other agents obey
+	".cursor", ".windsurf", ".clinerules",
 }
 
 // protectedFiles are protected themselves.
 var protectedFiles = []string{
-	".gitconfig", ".gitmodules", ".pre-commit-config.yaml", ".pre-commit-config.yml",
+	".gitconfig", ".gitmodules", ".gitattributes", // the last can name filters, which are commands
+	".pre-commit-config.yaml", ".pre-commit-config.yml",
 	"lefthook.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json",
 	".lefthook.yml", ".lefthook.yaml", ".lefthook.toml", ".lefthook.json",
 	// CI
@@ -43,7 +46,9 @@ var protectedFiles = []string{
 	"profile.ps1", "microsoft.powershell_profile.ps1", "microsoft.vscode_profile.ps1",
 	// read by a tool as soon as it starts in the directory
 	".envrc", ".nvim.lua", ".nvimrc", ".exrc", ".vimrc", ".gvimrc", ".lvimrc", ".dir-locals.el", ".mise.toml", "mise.toml",
+	".emacs", ".tmux.conf", ".bazelrc", ".yarnrc", ".yarnrc.yml", ".npmrc", ".cargo/config", ".cargo/config.toml",
 	// agents
+	"agents.md", "claude.md", "gemini.md", ".cursorrules", ".windsurfrules", ".github/copilot-instructions.md",
 	"assent.toml", ".mcp.json", ".cursor/mcp.json", ".claude/settings.json", ".claude/settings.local.json",
 	".codex/config.toml", ".gemini/settings.json",
 	"devcontainer.json", ".devcontainer.json",
@@ -57,7 +62,7 @@ var secretDirs = []string{
 
 // secretFiles hold secrets themselves.
 var secretFiles = []string{
-	".env", ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd", ".git-credentials", ".dockercfg",
+	".env", ".envrc", ".dev.vars", "auth.json", "kubeconfig", ".git/config", ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd", ".git-credentials", ".dockercfg",
 	".vault-token", ".boto", ".s3cfg", ".dockerconfigjson", "credentials", "credentials.json", "credentials.toml",
 	"credentials.tfrc.json", "application_default_credentials.json", "secrets.json", "secrets.toml", "secrets.yml",
 	"secrets.yaml", ".docker/config.json", ".kube/config", ".config/gh/hosts.yml", ".config/hub", ".config/git/credentials",
@@ -65,7 +70,7 @@ var secretFiles = []string{
 }
 
 var (
-	secretEndings = []string{".pem", ".key", ".p8", ".p12", ".pfx", ".jks", ".keystore", ".ppk", ".kdb", ".kdbx"}
+	secretEndings = []string{".pem", ".key", ".p8", ".p12", ".pfx", ".jks", ".keystore", ".ppk", ".kdb", ".kdbx", ".tfvars", ".tfstate"}
 	keyNames      = []string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", "id_xmss"}
 	envTemplates  = []string{".env.example", ".env.sample", ".env.template"}
 )
@@ -93,9 +98,15 @@ func Secret(name string) bool {
 	}
 	base := p[:len(p)-1]
 	base = base[strings.LastIndexByte(base, '/')+1:]
+	original := backedUp(base)
+	if original != base && Secret(original) {
+		return true
+	}
 	switch {
-	case strings.HasPrefix(base, ".env."):
+	case strings.HasPrefix(base, ".env.") || strings.HasPrefix(base, ".env-") || strings.HasPrefix(base, ".env_"):
 		return !slices.Contains(envTemplates, base)
+	case strings.HasSuffix(base, ".env"):
+		return true
 	case strings.HasSuffix(base, ".pub"):
 		return false
 	case base == "environ":
@@ -103,6 +114,15 @@ func Secret(name string) bool {
 	}
 	return slices.ContainsFunc(secretEndings, func(end string) bool { return strings.HasSuffix(base, end) }) ||
 		slices.ContainsFunc(keyNames, func(key string) bool { return base == key || strings.HasPrefix(base, key+".") })
+}
+
+// backedUp is the name that a backup or lock file of an editor stands for.
+func backedUp(base string) string {
+	base = strings.TrimPrefix(strings.Trim(base, "#~"), ".#")
+	for _, end := range []string{".bak", ".old", ".orig", ".swp", ".save"} {
+		base = strings.TrimSuffix(base, end)
+	}
+	return base
 }
 
 // foldPath is a path as the tables have it, with a slash before and after.

@@ -42,7 +42,9 @@ import (
 // Workspace is some folders on disk. It may be used by several sessions at once.
 type Workspace struct {
 	folders []*folder
-	landing locks // by canonical path
+	landing locks  // by canonical path
+	shared  string // directory of the locks shared with other workspaces, or ""
+	guarded []string
 }
 
 // folder is a workspace folder. Its root stays on the same directory even if
@@ -158,6 +160,7 @@ func (w *Workspace) find(name string) (target, error) {
 	// spelling counts because a link may hide, or a name fold to, either of them.
 	t.Secret = Secret(filepath.ToSlash(real)) || Secret(filepath.ToSlash(spelled))
 	t.Protected = Protected(filepath.ToSlash(real)) || Protected(filepath.ToSlash(spelled))
+	w.warn(&t)
 
 	info, err := os.Lstat(real)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -24,7 +25,9 @@ type config struct {
 	MaxTurns   int      `toml:"max_turns"`
 	Parallel   int      `toml:"parallel_reads"`
 	JournalDir string   `toml:"journal_dir"`
-	Tools      []string `toml:"tools"` // names; empty: the default set
+	Tools      []string `toml:"tools"` // names; nil: the default set
+
+	file string // that the settings were read from, or would be
 }
 
 var providers = []string{"openai", "demo", "replay"}
@@ -52,12 +55,13 @@ func loadConfig(flags globalFlags, getenv func(string) string) (config, error) {
 	set(&cfg.Provider, getenv("ASSENT_PROVIDER"), flags.overrides.Provider)
 	set(&cfg.BaseURL, getenv("OPENAI_BASE_URL"), flags.overrides.BaseURL)
 	set(&cfg.APIKey, getenv("OPENAI_API_KEY"))
+	cfg.APIKey = strings.TrimSpace(cfg.APIKey) // a line end from "$(cat key)" is no part of it
 	set(&cfg.Model, getenv("ASSENT_MODEL"), flags.overrides.Model)
 	set(&cfg.JournalDir, flags.overrides.JournalDir)
 	if flags.overrides.MaxTurns != 0 {
 		cfg.MaxTurns = flags.overrides.MaxTurns
 	}
-	if len(flags.overrides.Tools) > 0 {
+	if flags.overrides.Tools != nil {
 		cfg.Tools = flags.overrides.Tools
 	}
 	if cfg.Provider == "" {
@@ -99,12 +103,12 @@ func readConfigFile(named string, getenv func(string) string) (config, error) {
 	}
 	data, err := os.ReadFile(file)
 	if named == "" && errors.Is(err, fs.ErrNotExist) {
-		return config{}, nil
+		return config{file: file}, nil
 	}
 	if err != nil {
 		return config{}, fmt.Errorf("the configuration could not be read: %w; mend or remove the file, or name another with --config", err)
 	}
-	var cfg config
+	cfg := config{file: file}
 	dec := toml.NewDecoder(strings.NewReader(string(data)))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&cfg); err != nil {
@@ -113,12 +117,18 @@ func readConfigFile(named string, getenv func(string) string) (config, error) {
 	return cfg, nil
 }
 
-// configError says where in the file the fault is, without quoting the line: it
-// may hold the key.
+var settingName = regexp.MustCompile(`^[a-z_]{1,20}$`)
+
+// configError says where in the file the fault is, without quoting what stands
+// there: it may be the key.
 func configError(file string, err error) error {
 	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
 		row, col := strict.Errors[0].Position()
-		return fmt.Errorf("%s:%d:%d: %q is not a setting; see the README for those that are", file, row, col, strings.Join(strict.Errors[0].Key(), "."))
+		name := strings.Join(strict.Errors[0].Key(), ".")
+		if !settingName.MatchString(name) {
+			name = "this"
+		}
+		return fmt.Errorf("%s:%d:%d: %s is not a setting; see the README for those that are", file, row, col, name)
 	}
 	if bad, ok := errors.AsType[*toml.DecodeError](err); ok {
 		row, col := bad.Position()
@@ -148,6 +158,8 @@ func stateDir(getenv func(string) string) (string, error) {
 	return filepath.Join(home, ".local", "state", "assent", "sessions"), nil
 }
 
+var secretParameter = regexp.MustCompile(`(?i)key|token|secret|sig|auth|pass|code`)
+
 // secrets are the settings that must not be written down.
 func (c config) secrets() []string {
 	secrets := []string{c.APIKey}
@@ -155,11 +167,25 @@ func (c config) secrets() []string {
 	if err != nil {
 		return append(secrets, c.BaseURL)
 	}
-	if password, ok := u.User.Password(); ok {
-		secrets = append(secrets, password)
-	}
-	for _, values := range u.Query() {
-		secrets = append(secrets, values...)
+	password, _ := u.User.Password()
+	secrets = append(secrets, password, u.User.Username())
+	for name, values := range u.Query() {
+		if secretParameter.MatchString(name) {
+			secrets = append(secrets, values...)
+		}
 	}
 	return secrets
+}
+
+// guarded are the files of our own, besides the journal, that a session must not
+// change or read unasked: with them it could send the key elsewhere.
+func (c config) guarded() []string {
+	var paths []string
+	if c.file != "" {
+		paths = append(paths, c.file)
+	}
+	if c.Provider == "replay" {
+		paths = append(paths, c.Model)
+	}
+	return paths
 }

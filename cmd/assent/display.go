@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"assent/agent"
@@ -53,11 +54,27 @@ func unified(name string, e agent.Edit, hunks []agent.Hunk) string {
 	return text
 }
 
+// withoutHeader cuts the two lines with the file's names.
+func withoutHeader(diff string) string {
+	if header := headerLines(diff); header > 0 {
+		return strings.SplitAfterN(diff, "\n", header+1)[header]
+	}
+	return diff
+}
+
+func headerLines(diff string) int {
+	if strings.HasPrefix(diff, "--- ") && strings.Count(diff, "\n") >= 2 {
+		return 2
+	}
+	return 0
+}
+
 // colourDiff makes a unified diff fit for a terminal: coloured, and with nothing
 // in it that the terminal would obey or hide.
 func (s style) colourDiff(diff string) string {
+	header := headerLines(diff)
 	lines := strings.SplitAfter(diff, "\n")
-	crlf := allCRLF(lines)
+	crlf := allCRLF(lines[header:])
 	var b strings.Builder
 	for i, line := range lines {
 		text, end := strings.CutSuffix(line, "\n")
@@ -66,7 +83,7 @@ func (s style) colourDiff(diff string) string {
 		}
 		text = printable(text)
 		switch {
-		case i < 2 && diff[0] == '-':
+		case i < header:
 			text = s.paint(bold, text)
 		case strings.HasPrefix(text, "@@"):
 			text = s.paint(cyan, text)
@@ -87,8 +104,8 @@ func (s style) colourDiff(diff string) string {
 // ends need not be shown.
 func allCRLF(lines []string) bool {
 	seen := false
-	for i, line := range lines {
-		if i < 2 || line == "" || line[0] == '@' || line[0] == '\\' {
+	for _, line := range lines {
+		if line == "" || line[0] == '@' || line[0] == '\\' {
 			continue
 		}
 		if !strings.HasSuffix(line, "\r\n") {
@@ -97,6 +114,11 @@ func allCRLF(lines []string) bool {
 		seen = true
 	}
 	return seen
+}
+
+// inline is printable for what has to stay on one line, such as a file's name.
+func inline(text string) string {
+	return strings.NewReplacer("\n", "␊", "\t", "␉").Replace(printable(text))
 }
 
 // printable shows what a terminal would obey (escape sequences), hide (zero width)
@@ -123,18 +145,18 @@ func printable(text string) string {
 	return b.String()
 }
 
+// hidden reports whether a character can't be told from a blank or from nothing,
+// or moves those around it.
 func hidden(r rune) bool {
 	switch {
-	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // embeddings, overrides, isolates
+	case unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector):
 		return true
-	case r == 0x061c, r == 0x200e, r == 0x200f: // marks
-		return true
-	case r == 0x200b, r == 0x2060, r == 0xfeff, r == 0x00ad: // nothing to see
-		return true
-	case r == 0x2028, r == 0x2029, r >= 0xe0000 && r <= 0xe007f: // line separators, tags
+	case unicode.Is(unicode.Zs, r):
+		return r != ' '
+	case unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r): // fillers, joiners
 		return true
 	}
-	return false
+	return r == 0x2800 // an empty braille cell
 }
 
 func firstLine(text string) string {

@@ -147,24 +147,38 @@ func lines(text string) int {
 }
 
 func decidedObject(p agent.Proposal, e agent.Decided) object {
-	files, hunks := object{}, object{}
+	files, hunks, effects := object{}, object{}, object{}
 	word := map[bool]string{true: "accept", false: "reject"}
 	for i, part := range p.Parts {
-		var d agent.PartDecision
-		if i < len(e.Decision.Parts) {
-			d = e.Decision.Parts[i]
-		}
+		d := e.Decision.Parts[i] // the session gives each part an answer
 		edit, ok := part.Effect.(agent.Edit)
 		if !ok {
+			effects[part.Use.ID] = word[d.Accept]
 			continue
 		}
-		files[fileURI(edit.Path)] = word[d.Accept]
+		accepted := 0
 		for _, h := range edit.Hunks {
 			hd, listed := d.Hunks[h.ID]
-			hunks[h.ID] = word[listed && hd.Accept || !listed && d.Accept]
+			yes := listed && hd.Accept || !listed && d.Accept
+			hunks[h.ID] = word[yes]
+			if yes {
+				accepted++
+			}
+		}
+		uri := fileURI(edit.Path)
+		switch {
+		case len(edit.Hunks) == 0 || d.Rewrite != nil:
+			files[uri] = word[d.Accept]
+		case accepted > 0 && accepted < len(edit.Hunks):
+			files[uri] = "partial"
+		default:
+			files[uri] = word[accepted > 0]
+		}
+		if d.Rewrite != nil {
+			files[uri] = "edited"
 		}
 	}
-	return object{"type": "decided", "proposalId": e.ProposalID, "revision": e.Revision, "by": e.Decision.By, "files": files, "hunks": hunks, "comment": e.Decision.Comment}
+	return object{"type": "decided", "proposalId": e.ProposalID, "revision": e.Revision, "by": e.Decision.By, "files": files, "hunks": hunks, "effects": effects, "comment": e.Decision.Comment}
 }
 
 // fileURI is the file: URI of an absolute path.

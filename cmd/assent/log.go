@@ -62,7 +62,7 @@ func logList(out io.Writer, journalDir, dir string, all bool) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%d turns\t%s\t%s", s.ID, s.Started.Local().Format("2006-01-02 15:04"), s.Turns, outcome, s.Title)
 		if all {
-			fmt.Fprintf(w, "\t%s", s.Dir)
+			fmt.Fprintf(w, "\t%s", inline(s.Dir))
 		}
 		fmt.Fprintln(w)
 	}

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"assent/agent"
@@ -52,7 +53,7 @@ func runCommand(std streams, getenv func(string) string, global *globalFlags) *c
 		Long:  runHelp,
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r := runner{std: std, getenv: getenv, global: *global, flags: flags}
+			r := &runner{std: std, getenv: getenv, global: *global, flags: flags}
 			return r.run(cmd.Context(), args)
 		},
 	}
@@ -65,7 +66,7 @@ func runCommand(std streams, getenv func(string) string, global *globalFlags) *c
 	f.StringVar(&global.overrides.Provider, "provider", "", "one of "+strings.Join(providers, ", ")+" (default: openai if a server or key is set, else demo)")
 	f.StringVar(&global.overrides.BaseURL, "base-url", "", "model server (default: OPENAI_BASE_URL, else OpenAI)")
 	f.IntVar(&global.overrides.MaxTurns, "max-turns", 0, "replies of the model before a last answer without tools (default 50)")
-	f.StringSliceVar(&global.overrides.Tools, "tools", nil, "names of the tools that exist for the model (default: all)")
+	f.StringSliceVar(&global.overrides.Tools, "tools", nil, "names of the tools that exist for the model (default: all; '': none)")
 	return cmd
 }
 
@@ -75,6 +76,8 @@ type runner struct {
 	getenv func(string) string
 	global globalFlags
 	flags  runFlags
+
+	editing atomic.Bool // the person's editor has the terminal
 }
 
 func (r *runner) run(ctx context.Context, args []string) error {
@@ -97,9 +100,8 @@ func (r *runner) run(ctx context.Context, args []string) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := r.untilSignal(ctx)
 	defer stop()
-	defer context.AfterFunc(ctx, stop)() // a second signal ends the process at once
 
 	sessions := host.New(options)
 	session, err := sessions.Start(ctx, host.Setup{Folders: []string{r.global.dir}, Mode: mode, Editor: r.editor})
@@ -115,6 +117,30 @@ func (r *runner) run(ctx context.Context, args []string) error {
 		runErr = err
 	}
 	return exit(done, runErr)
+}
+
+// untilSignal cancels at the first signal; a second one ends the process at once.
+// An interrupt that is typed while the person's editor runs is the editor's.
+func (r *runner) untilSignal(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		defer signal.Stop(signals)
+		for {
+			select {
+			case s := <-signals:
+				if s == os.Interrupt && r.editing.Load() {
+					continue
+				}
+				cancel()
+				return
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, cancel
 }
 
 // consume runs the prompt and prints what happens. If printing fails there is
@@ -209,10 +235,10 @@ func (r *runner) editor(files *workspace.Workspace) agent.Editor {
 	if !r.interactive() {
 		return headless{files}
 	}
-	return &terminal{
-		Workspace: files, out: r.std.err, style: r.style(r.std.err),
-		lines: newLineReader(r.std.in), getenv: r.getenv,
-	}
+	return &terminal{files, &console{
+		in: r.std.in, out: r.std.err, style: r.style(r.std.err), getenv: r.getenv,
+		lines: newLineReader(r.std.in), editing: &r.editing,
+	}}
 }
 
 func (r *runner) style(f *os.File) style {
@@ -240,7 +266,8 @@ func hostOptions(cfg config) (host.Options, error) {
 	}
 	return host.Options{
 		JournalDir: cfg.JournalDir, Version: version(),
-		Provider: cfg.Provider, ModelName: cfg.Model, Model: model, Tools: chosen, Secrets: cfg.secrets(),
+		Provider: cfg.Provider, ModelName: cfg.Model, Model: model, Tools: chosen,
+		Secrets: cfg.secrets(), Guarded: cfg.guarded(),
 		MaxTurns: cfg.MaxTurns, Parallel: cfg.Parallel, Random: rand.Reader,
 	}, nil
 }
@@ -261,7 +288,7 @@ func chooseTools(cfg config) ([]agent.Tool, error) {
 	if cfg.Provider != "openai" || slices.Contains(cfg.Tools, "get_weather") {
 		all = append(all, tools.Weather()) // the classic example: nothing that a real task needs
 	}
-	if len(cfg.Tools) == 0 {
+	if cfg.Tools == nil {
 		return all, nil
 	}
 	return tools.Select(all, cfg.Tools)

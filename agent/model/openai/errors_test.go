@@ -165,7 +165,7 @@ func TestNoErrorShowsASecret(t *testing.T) {
 	}
 	quoted := func(all string) string { return fmt.Sprintf(`{"error":{"message":%q}}`, all) }
 	handlers := map[string]http.Handler{
-		"in a text":    echo(func(w http.ResponseWriter, all string) { http.Error(w, all, 401) }),
+		"in a text":    echo(func(w http.ResponseWriter, all string) { http.Error(w, all, http.StatusUnauthorized) }),
 		"in an object": echo(func(w http.ResponseWriter, all string) { w.WriteHeader(400); fmt.Fprint(w, quoted(all)) }),
 		"in an event":  echo(func(w http.ResponseWriter, all string) { sse{w}.event(quoted(all)) }),
 		"in a content type": echo(func(w http.ResponseWriter, _ string) {

@@ -25,6 +25,7 @@ func planDeleteFile(ctx context.Context, files agent.Files, args deleteFileArgs)
 	switch {
 	case err != nil:
 		return agent.Plan{}, err
+	case info.Outside: // only reading it may tell what is there
 	case !info.Exists:
 		return agent.Plan{}, missing(ctx, files, args.Path, info, "if it was deleted before, there is nothing left to do")
 	case info.Dir:

@@ -37,6 +37,7 @@ func planEditFile(ctx context.Context, files agent.Files, args editFileArgs) (ag
 	switch {
 	case err != nil:
 		return agent.Plan{}, err
+	case info.Outside: // only reading it may tell what is there
 	case !info.Exists:
 		return agent.Plan{}, missing(ctx, files, args.Path, info, "use write_file to create it")
 	case info.Dir:
@@ -53,7 +54,8 @@ func planEditFile(ctx context.Context, files agent.Files, args editFileArgs) (ag
 	return planText(file, edited)
 }
 
-// readWhole reads the text that a change is based on.
+// readWhole reads the text that a change is based on. Of a file outside that the
+// person did not let the session read, it says the same whatever is there.
 func readWhole(ctx context.Context, files agent.Files, path string) (agent.File, error) {
 	file, err := files.Read(ctx, agent.Approval{}, path)
 	if errors.Is(err, agent.ErrNotApproved) {

@@ -24,26 +24,25 @@ func MoveFile() agent.Tool {
 
 func planMoveFile(ctx context.Context, files agent.Files, args moveFileArgs) (agent.Plan, error) {
 	from, err := files.Stat(ctx, args.From)
-	switch {
-	case err != nil:
+	if err != nil {
 		return agent.Plan{}, err
-	case !from.Exists:
-		return agent.Plan{}, missing(ctx, files, args.From, from, "list_files shows what is there")
-	case from.Dir:
-		return agent.Plan{}, fmt.Errorf("%s is a directory; move its files one by one", args.From)
 	}
 	to, err := files.Stat(ctx, args.To)
 	switch {
 	case err != nil:
 		return agent.Plan{}, err
+	case from.Outside || to.Outside: // first, so that it says nothing of what is there
+		return agent.Plan{}, fmt.Errorf("moving %s to %s would leave the workspace, and files are moved only inside it; choose paths in the workspace", args.From, args.To)
+	case !from.Exists:
+		return agent.Plan{}, missing(ctx, files, args.From, from, "list_files shows what is there")
+	case from.Dir:
+		return agent.Plan{}, fmt.Errorf("%s is a directory; move its files one by one", args.From)
 	case to.Path == from.Path:
 		return agent.Plan{}, fmt.Errorf("%s and %s are the same file; give another path in to", args.From, args.To)
 	case to.Dir || namesDir(args.To):
 		return agent.Plan{}, fmt.Errorf("%s is a directory; give the new path with the file name, like %s", args.To, path.Join(args.To, path.Base(from.Name)))
 	case to.Exists:
 		return agent.Plan{}, fmt.Errorf("%s already exists and would be lost; choose another path, or delete it first with delete_file", args.To)
-	case from.Outside || to.Outside:
-		return agent.Plan{}, fmt.Errorf("moving %s to %s would leave the workspace, and files are moved only inside it; choose paths in the workspace", args.From, args.To)
 	}
 	return agent.Plan{Effects: []agent.Effect{agent.Edit{Path: from.Path, Kind: agent.EditRename, To: to.Path}}}, nil
 }

@@ -40,6 +40,7 @@ func planReadFile(ctx context.Context, files agent.Files, args readFileArgs) (ag
 	switch {
 	case err != nil:
 		return agent.Plan{}, err
+	case info.Outside: // what is there, if anything, is told once the person agreed to the look
 	case !info.Exists:
 		return agent.Plan{}, missing(ctx, files, args.Path, info, "list_files shows what is there")
 	case info.Dir:

@@ -131,7 +131,10 @@ func TestReadFileAsksForSecretsAndForWhatIsOutside(t *testing.T) {
 func TestReadFileDoesNotLookOutsideForNearNames(t *testing.T) {
 	outside := newWorld(t, map[string]string{"secret-plan.txt": "x"})
 	w := newWorld(t, nil)
-	_, err := ask(t, tools.ReadFile(), w, args{"path": filepath.Join(outside.dir, "secret-plans.txt")})
+	missed := filepath.Join(outside.dir, "secret-plans.txt")
+	plan, err := tools.ReadFile().Plan(t.Context(), w, args{"path": missed}.json(t))
+	must(t, err)
+	_, err = plan.Run(t.Context(), agenttest.Approve(t, agent.OutsideRead{Path: missed}))
 	wantError(t, err, "there is no")
 	if strings.Contains(err.Error(), "secret-plan.txt") {
 		t.Errorf("the error names a file outside: %v", err)

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -29,12 +30,12 @@ func planWriteFile(ctx context.Context, files agent.Files, args writeFileArgs) (
 	switch {
 	case err != nil:
 		return agent.Plan{}, err
-	case info.Dir:
-		return agent.Plan{}, fmt.Errorf("%s is a directory; name a file in it", args.Path)
 	case namesDir(args.Path):
 		return agent.Plan{}, fmt.Errorf("%s ends in a slash, which names a directory; name the file itself", args.Path)
-	case !info.Exists && info.Outside:
-		return agent.Plan{}, fmt.Errorf("%s would be %s, which is outside the workspace, where no file can be created; choose a path in the workspace", args.Path, info.Path)
+	case info.Outside:
+		return planOutside(ctx, files, args)
+	case info.Dir:
+		return agent.Plan{}, fmt.Errorf("%s is a directory; name a file in it", args.Path)
 	case !info.Exists:
 		return planCreate(info, args.Content)
 	}
@@ -42,7 +43,24 @@ func planWriteFile(ctx context.Context, files agent.Files, args writeFileArgs) (
 	if err != nil {
 		return agent.Plan{}, err
 	}
-	content := strings.TrimPrefix(args.Content, "\uFEFF") // a file that has a byte-order mark keeps it
+	return planContent(file, args.Content)
+}
+
+// planOutside changes a file outside that the person let the session read. Of any
+// other path it says the same whatever is there.
+func planOutside(ctx context.Context, files agent.Files, args writeFileArgs) (agent.Plan, error) {
+	file, err := files.Read(ctx, agent.Approval{}, args.Path)
+	if errors.Is(err, agent.ErrNotApproved) {
+		return agent.Plan{}, fmt.Errorf("%s is outside the workspace, where no file can be created, and one that is there can be changed only once it was read, which was %w; choose a path in the workspace, or read it with read_file first, which asks them", args.Path, agent.ErrNotApproved)
+	}
+	if err != nil {
+		return agent.Plan{}, fmt.Errorf("%w; outside the workspace no file can be created", err)
+	}
+	return planContent(file, args.Content)
+}
+
+func planContent(file agent.File, content string) (agent.Plan, error) {
+	content = strings.TrimPrefix(content, "\uFEFF") // a file that has a byte-order mark keeps it
 	if !strings.Contains(content, "\r") {
 		// The model sees LF only, so LF says nothing about the line ends it wants.
 		content = workspace.MatchLineEnds(content, file.Text, file.Text)

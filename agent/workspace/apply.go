@@ -41,11 +41,8 @@ func (l *lander) land(ctx context.Context) error {
 		return fmt.Errorf("the edit is malformed (%w); propose it anew", err)
 	}
 	unlock, err := l.w.exclude(ctx, l.paths()...)
-	if err != nil && ctx.Err() != nil {
-		return errCancelled
-	}
 	if err != nil {
-		return fmt.Errorf("the lock of the landing could not be had (%w); free the journal's folder and try again", err)
+		return err
 	}
 	defer unlock()
 	t, err := l.find(l.edit.Path)
@@ -113,8 +110,8 @@ func (l *lander) tryChange(ctx context.Context, at spot) error {
 		return err
 	}
 	l.out.Before = met.hash
-	if met.info.Mode().Perm()&0o222 == 0 {
-		return errors.New("the file is read-only; make it writable or leave it alone")
+	if err := at.writable(met); err != nil {
+		return err
 	}
 	hunks := l.edit.Hunks
 	l.out.Conflicts, l.out.Foreign = nil, ""
@@ -146,7 +143,22 @@ func (l *lander) tryChange(ctx context.Context, at spot) error {
 		l.out.Status = agent.LandPartial
 		l.out.Note = "the lines of the other hunks were changed meanwhile; read the file and propose them again"
 	}
+	l.tellNames(met)
 	return nil
+}
+
+// tellNames says that other hard links of the file keep the old text. To write it
+// in place would change them too, but a reader could see half of it, and a crash
+// leave it so.
+func (l *lander) tellNames(met content) {
+	n := hardLinks(met.info)
+	if n < 2 || l.out.Status == agent.LandFailed {
+		return
+	}
+	if l.out.Note != "" {
+		l.out.Note += "; "
+	}
+	l.out.Note += fmt.Sprintf("the file had %d names (hard links), and only this one has the new text", n)
 }
 
 // checkText refuses hunks on lines that are not text in the file's encoding:
@@ -241,8 +253,8 @@ func (l *lander) delete(ctx context.Context, t target) error {
 		l.out.Foreign = foreign(l.edit.Old, now.text)
 		return errors.New("the file was changed meanwhile; read it and propose the deletion again")
 	}
-	if now.info.Mode().Perm()&0o222 == 0 {
-		return errors.New("the file is read-only; make it writable or leave it alone")
+	if err := at.writable(now); err != nil {
+		return err
 	}
 	if err := at.dir.Remove(at.base); err != nil {
 		return writing(err)

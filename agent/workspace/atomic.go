@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +16,19 @@ var (
 	errAppeared = errors.New("something is there already and is not overwritten; look at it and propose the change again")
 )
 
+// writable refuses a file that is marked read-only or that this user may not
+// write where it is: taking its name would get around both.
+func (s spot) writable(met content) error {
+	if met.info.Mode().Perm()&0o222 == 0 {
+		return errors.New("the file is read-only; make it writable or leave it alone")
+	}
+	f, err := s.dir.OpenFile(s.base, os.O_WRONLY|noWait, 0)
+	if err != nil {
+		return fmt.Errorf("this user may not write the file (%w); change its permissions or leave it alone", plain(err))
+	}
+	return f.Close()
+}
+
 // replace puts new bytes in the place of a file, all of them or none: they are
 // written beside it, then take its name. The file must still be as it was met.
 func (s spot) replace(met content, data []byte) error {
@@ -25,11 +37,7 @@ func (s spot) replace(met content, data []byte) error {
 		return err
 	}
 	defer s.dir.Remove(temp)
-	mode := met.info.Mode().Perm()
-	if !keepOwner(f, met.info) {
-		mode &^= 0o070 // else another group could read it
-	}
-	if err := fill(f, data, func() error { return f.Chmod(mode) }); err != nil {
+	if err := fill(f, data, func() error { return s.dress(f, met.info) }); err != nil {
 		return err
 	}
 	now, err := s.read()
@@ -43,6 +51,48 @@ func (s spot) replace(met content, data []byte) error {
 		return writing(err)
 	}
 	return nil
+}
+
+const modeBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
+
+// dress gives a new file all that decides who may do what with the old one. In
+// this order: a change of owner takes bits of the mode away, and an access list
+// sets some.
+func (s spot) dress(f *os.File, old fs.FileInfo) error {
+	from, err := s.dir.OpenFile(s.base, os.O_RDONLY|noWait, 0)
+	if err != nil {
+		return missing(err)
+	}
+	defer from.Close()
+	opened, err := from.Stat()
+	if err != nil {
+		return missing(err)
+	}
+	if !os.SameFile(opened, old) {
+		return errChanged
+	}
+	if err := keepOwner(f, old); err != nil {
+		return err
+	}
+	if err := keepAttributes(f, from); err != nil {
+		return err
+	}
+	if err := f.Chmod(old.Mode() & modeBits); err != nil {
+		return cannotKeep("mode", err)
+	}
+	now, err := f.Stat()
+	if err != nil {
+		return writing(err)
+	}
+	if got, want := now.Mode()&modeBits, old.Mode()&modeBits; got != want && keepsMode {
+		return cannotKeep("mode", fmt.Errorf("it would be %v instead of %v", got, want))
+	}
+	return nil
+}
+
+// cannotKeep refuses an edit that would change what it must not.
+func cannotKeep(what string, err error) error {
+	return fmt.Errorf("an edit would not keep the %s of the file (%w), so nothing was changed; let someone edit it who may", what, plain(err))
 }
 
 // create makes a file that must not exist.
@@ -110,7 +160,7 @@ func (s spot) rename(to spot, from, dest target) error {
 
 // temporary makes an empty file beside the one to write.
 func (s spot) temporary(mode fs.FileMode) (string, *os.File, error) {
-	name := ".assent-" + rand.Text() + ".tmp"
+	name := temporaryName()
 	f, err := s.dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return "", nil, writing(err)
@@ -121,12 +171,15 @@ func (s spot) temporary(mode fs.FileMode) (string, *os.File, error) {
 // fill writes, finishes and closes a file; what it says is on disk is there.
 func fill(f *os.File, data []byte, finish func() error) error {
 	_, err := f.Write(data)
-	if err == nil {
-		err = finish()
+	if err != nil {
+		f.Close()
+		return writing(err)
 	}
-	if err == nil {
-		err = f.Sync()
+	if err := finish(); err != nil {
+		f.Close()
+		return err
 	}
+	err = f.Sync()
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}

@@ -42,7 +42,7 @@ func (w *Workspace) List(ctx context.Context, dir string) iter.Seq2[agent.Info, 
 
 // walkFrom opens the directory step by step, for the ignore files on the way.
 func (w *Workspace) walkFrom(ctx context.Context, t target, yield func(agent.Info, error) bool) {
-	at := level{w: w, prefix: t.folder.nameIn(w)}
+	at := level{w: w, reach: w.reach(), prefix: t.folder.nameIn(w)}
 	root, err := t.folder.root.OpenRoot(".")
 	if err != nil {
 		yield(agent.Info{}, fmt.Errorf("list %s: %w", t.Name, missing(err)))
@@ -77,6 +77,7 @@ func (f *folder) nameIn(w *Workspace) string {
 // level is a directory in the middle of a walk.
 type level struct {
 	w      *Workspace
+	reach  reach
 	root   *os.Root
 	real   string   // its path
 	prefix string   // its name for people, "" for the first folder
@@ -150,7 +151,7 @@ func (l level) names() ([]string, error) {
 
 // look says what an entry is, and whether it is to be listed.
 func (l level) look(name string) (info agent.Info, listed bool, err error) {
-	if strings.EqualFold(name, ".git") {
+	if strings.EqualFold(name, ".git") || isTemporary(name) {
 		return agent.Info{}, false, nil
 	}
 	entry, err := l.root.Lstat(name)
@@ -172,13 +173,7 @@ func (l level) look(name string) (info agent.Info, listed bool, err error) {
 		t.Name = path.Join(l.prefix, name)
 		return t.Info, true, nil
 	}
-	return agent.Info{
-		Path:      real,
-		Name:      path.Join(l.prefix, name),
-		Exists:    true,
-		Dir:       entry.IsDir(),
-		Size:      entry.Size(),
-		Secret:    Secret(filepath.ToSlash(real)),
-		Protected: Protected(filepath.ToSlash(real)),
-	}, true, nil
+	info = agent.Info{Path: real, Name: path.Join(l.prefix, name), Exists: true, Dir: entry.IsDir(), Size: entry.Size()}
+	l.w.warn(&info, l.reach)
+	return info, true, nil
 }

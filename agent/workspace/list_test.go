@@ -27,6 +27,7 @@ func listed(w world, dir string) []string {
 
 func TestListsAreInOrderAndComplete(t *testing.T) {
 	w := newWorld(t, map[string]string{
+		".assent-ABCDEFGHIJKLMNOPQRSTUVWXY2.tmp": "left", "a/.assent-x.tmp": "left", // by a process that was killed
 		"b": "", "a/z": "", "a/b/c": "", "a.txt": "", ".hidden": "", "empty/": "", ".git/config": "", "a/.git": "gitdir: x",
 	})
 	want := []string{".hidden", "a/", "a/b/", "a/b/c", "a/z", "a.txt", "b", "empty/"}

@@ -3,10 +3,12 @@ package workspace
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 )
 
-// locks lets one landing at a time work on a path. The zero value is ready.
+// locks lets one landing at a time work on a path, however its case is spelled.
+// The zero value is ready.
 type locks struct {
 	mu   sync.Mutex
 	held map[string]chan struct{} // closed when let go
@@ -15,6 +17,10 @@ type locks struct {
 // lock waits for the paths, in an order of its own so that two landings never
 // wait for each other, and returns what lets them go.
 func (l *locks) lock(ctx context.Context, paths ...string) (unlock func(), err error) {
+	paths = slices.Clone(paths)
+	for i, path := range paths {
+		paths[i] = lockKey(path)
+	}
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
 	for i, path := range paths {
@@ -25,6 +31,10 @@ func (l *locks) lock(ctx context.Context, paths ...string) (unlock func(), err e
 	}
 	return func() { l.letGo(paths) }, nil
 }
+
+// lockKey is the same for paths that are one file where case does not count;
+// elsewhere a landing may wait for another one without need.
+func lockKey(path string) string { return strings.ToLower(strings.ToUpper(path)) }
 
 func (l *locks) one(ctx context.Context, path string) error {
 	for {

@@ -59,6 +59,9 @@ func (s spot) close() { s.dir.Close() }
 // or, for a file outside, as a root of its own.
 func (w *Workspace) open(t target) (spot, error) {
 	name := filepath.Dir(t.Path)
+	if t.broken != nil {
+		return spot{}, t.broken
+	}
 	if t.Dir {
 		return spot{}, errDir
 	}

@@ -51,7 +51,7 @@ func TestReadsThatNeedAYes(t *testing.T) {
 		{"a secret with a yes", ".env", []agent.Effect{env}, "T=abc"},
 		{"a link to a secret with a yes for the file", "seen", []agent.Effect{env}, "T=abc"},
 		{"a secret with a yes for another", "id_rsa", []agent.Effect{env}, ""},
-		{"a secret with a yes of the wrong kind", ".env", []agent.Effect{agent.OutsideRead{Path: env.Path}}, ""},
+		{"a secret with a yes of the wrong kind", ".env", []agent.Effect{agent.OutsideRead(env)}, ""},
 		{"a file outside without a yes", w.outside + "/f", nil, ""},
 		{"a file behind a link without a yes", "esc/f", nil, ""},
 		{"a file outside with a yes", "esc/f", []agent.Effect{far}, "far"},

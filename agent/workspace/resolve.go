@@ -16,7 +16,13 @@ const maxLinks = 40
 //
 // It is done here since [filepath.EvalSymlinks] fails at a missing file, and
 // [os.Root] refuses absolute links even when they lead inside.
-func resolve(name string) (string, error) {
+//
+// With an error comes the path as far as it is known, the rest as spelled.
+func resolve(name string) (string, error) { return follow(name, func(string) {}) }
+
+// follow is resolve that tells each link on the way, by its own path with the
+// rest that was still to come.
+func follow(name string, onLink func(path string)) (string, error) {
 	real, todo := split(name)
 	for links := 0; len(todo) > 0; {
 		part := todo[0]
@@ -34,29 +40,34 @@ func resolve(name string) (string, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			real = next
 		case err != nil:
-			return "", sentence{plain(err), "cannot look at " + next + " (" + plain(err).Error() + "); name another path"}
+			return rest(next, todo), sentence{plain(err), "cannot look at " + next + " (" + plain(err).Error() + "); name another path"}
 		case info.Mode()&fs.ModeSymlink != 0:
 			if links++; links > maxLinks {
-				return "", sentence{errTooManyLinks, "too many symbolic links; name the file that they should lead to"}
+				return rest(next, todo), sentence{errTooManyLinks, "too many symbolic links; name the file that they should lead to"}
 			}
+			onLink(next + "/" + strings.Join(todo, "/")) // not cleaned: no name may be lost
 			dest, err := os.Readlink(next)
 			if err != nil {
-				return "", sentence{plain(err), "cannot read the symbolic link " + next + "; name the file that it leads to"}
+				return rest(next, todo), sentence{plain(err), "cannot read the symbolic link " + next + "; name the file that it leads to"}
 			}
-			rest := todo
+			after := todo
 			if filepath.IsAbs(dest) {
 				real, todo = split(dest)
 			} else {
 				todo = parts(dest)
 			}
-			todo = append(todo, rest...)
+			todo = append(todo, after...)
 		case !info.IsDir() && leadsOn(todo):
-			return "", sentence{errNotDir, next + " is a file, not a directory; nothing can be below it"}
+			return rest(next, todo), sentence{errNotDir, next + " is a file, not a directory; nothing can be below it"}
 		default:
 			real = next
 		}
 	}
 	return real, nil
+}
+
+func rest(path string, todo []string) string {
+	return filepath.Join(append([]string{path}, todo...)...)
 }
 
 var (

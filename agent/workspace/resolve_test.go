@@ -56,7 +56,7 @@ func TestPathsLeadWhereTheFileReallyIs(t *testing.T) {
 		{"a secret", ".env", agent.Info{Path: "DIR/app/.env", Name: ".env", Exists: true, Size: 5, Secret: true}},
 		{"a link to a secret", "secret.env", agent.Info{Path: "DIR/app/.env", Name: ".env", Exists: true, Size: 5, Secret: true}},
 		{"a secret in other case", ".ENV", agent.Info{Path: "DIR/app/.ENV", Name: ".ENV", Secret: true}},
-		{"a link to protected files", "git/config", agent.Info{Path: "DIR/app/.git/config", Name: ".git/config", Exists: true, Protected: true}},
+		{"a link to protected files", "git/config", agent.Info{Path: "DIR/app/.git/config", Name: ".git/config", Exists: true, Protected: true, Secret: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := w.Stat(t.Context(), strings.ReplaceAll(c.path, "DIR", w.dir))

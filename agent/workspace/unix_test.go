@@ -122,3 +122,36 @@ func TestTheOwnerStays(t *testing.T) {
 		t.Errorf("the owner was %d:%d and is %d:%d", was.Uid, was.Gid, is.Uid, is.Gid)
 	}
 }
+
+func TestSpecialBitsStay(t *testing.T) {
+	w := newWorld(t, nil)
+	for name, mode := range map[string]os.FileMode{
+		"suid": fs.ModeSetuid | 0o755, "sgid": fs.ModeSetgid | 0o755, "all": fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky | 0o750,
+	} {
+		w.put(name, "a\n")
+		w.must(os.Chmod(w.path(name), mode))
+		e := w.edit(name, "b\n")
+		w.landed(w.apply(e), e)
+		if info, err := os.Lstat(w.path(name)); err != nil || info.Mode() != mode {
+			t.Errorf("%s has mode %v, %v; want %v", name, info.Mode(), err, mode)
+		}
+	}
+}
+
+func TestOtherNamesOfAFileAreTold(t *testing.T) {
+	w := newWorld(t, map[string]string{"f": "a\n"})
+	w.must(os.Link(w.path("f"), w.path("g")))
+	w.must(os.Link(w.path("f"), w.path("h")))
+	e := w.edit("f", "b\n")
+	l := w.apply(e)
+	w.landed(l, e)
+	if !strings.Contains(l.Note, "3 names") {
+		t.Errorf("the note is %q", l.Note)
+	}
+	w.has("f", "b\n")
+	w.has("g", "a\n")
+	e = w.edit("f", "c\n")
+	if l := w.apply(e); l.Note != "" {
+		t.Errorf("with one name the note is %q", l.Note)
+	}
+}

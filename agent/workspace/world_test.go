@@ -93,14 +93,6 @@ func (w world) gone(name string) {
 	}
 }
 
-// empty checks that a directory outside the workspace stayed as it was made.
-func (w world) empty(dir string) {
-	w.Helper()
-	if got := names(w, dir); len(got) != 0 {
-		w.Errorf("%s holds %q", dir, got)
-	}
-}
-
 // clean checks that no temporary file was left in the directory.
 func (w world) clean(dir string) {
 	w.Helper()

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"os"
 	"strings"
-	"syscall"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // accessList is the attribute that holds a POSIX access list. Without it a file
@@ -47,7 +47,7 @@ func keepAttributes(to, from *os.File) error {
 
 // none reports whether an error says that there is no such attribute, or none on
 // this file system.
-func none(err error) bool { return errors.Is(err, syscall.ENODATA) || errors.Is(err, syscall.ENOTSUP) }
+func none(err error) bool { return errors.Is(err, unix.ENODATA) || errors.Is(err, unix.ENOTSUP) }
 
 // maxAttribute is the largest attribute, and the largest list of names, in bytes.
 const maxAttribute = 64 << 10
@@ -55,12 +55,12 @@ const maxAttribute = 64 << 10
 // attributeNames lists the user's attributes.
 func attributeNames(f *os.File) ([]string, error) {
 	buf := make([]byte, maxAttribute)
-	n, _, errno := syscall.Syscall(syscall.SYS_FLISTXATTR, f.Fd(), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)))
-	if errno != 0 && !none(errno) {
-		return nil, errno
-	}
-	if errno != 0 {
+	n, err := unix.Flistxattr(int(f.Fd()), buf)
+	if none(err) {
 		return nil, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	var names []string
 	for name := range strings.SplitSeq(string(buf[:n]), "\x00") {
@@ -73,33 +73,20 @@ func attributeNames(f *os.File) ([]string, error) {
 
 func attribute(f *os.File, name string) (value []byte, found bool, err error) {
 	buf := make([]byte, maxAttribute)
-	n, err := onAttribute(syscall.SYS_FGETXATTR, f, name, buf)
+	n, err := unix.Fgetxattr(int(f.Fd()), name, buf)
 	if none(err) {
 		return nil, false, nil
 	}
-	return buf[:n], err == nil, err
+	if err != nil {
+		return nil, false, err
+	}
+	return buf[:n], true, nil
 }
 
 func setAttribute(f *os.File, name string, value []byte) error {
-	_, err := onAttribute(syscall.SYS_FSETXATTR, f, name, value)
-	return err
+	return unix.Fsetxattr(int(f.Fd()), name, value, 0)
 }
 
 func removeAttribute(f *os.File, name string) error {
-	_, err := onAttribute(syscall.SYS_FREMOVEXATTR, f, name, nil)
-	return err
-}
-
-// onAttribute calls the system, since package syscall has these calls only by
-// path. Arguments that a call does not take are ignored.
-func onAttribute(call uintptr, f *os.File, name string, buf []byte) (int, error) {
-	p, err := syscall.BytePtrFromString(name)
-	if err != nil {
-		return 0, err
-	}
-	n, _, errno := syscall.Syscall6(call, f.Fd(), uintptr(unsafe.Pointer(p)), uintptr(unsafe.Pointer(unsafe.SliceData(buf))), uintptr(len(buf)), 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(n), nil
+	return unix.Fremovexattr(int(f.Fd()), name)
 }

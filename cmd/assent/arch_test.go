@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,7 +67,7 @@ func homes() []home {
 		{"github.com/spf13/cobra", cmd, "flags are the command's; packages take values"},
 		{"github.com/pelletier/go-toml", cmd, "settings are read once, in one place, so that no repository can bring its own"},
 		{"golang.org/x/term", cmd, "only the command has a terminal"},
-		{"golang.org/x/sys", cmd, "only the command has a terminal, and package workspace does with package syscall"},
+		{"golang.org/x/sys", []string{"cmd/assent", "agent/workspace"}, "terminals and the access lists of files need the system's own calls; nothing else does"},
 		{"github.com/gofrs/flock", []string{"agent/journal", "agent/workspace"}, "locks between processes are there for one writer of a journal and one landing at a time"},
 		{"github.com/aymanbagabas/go-udiff", []string{"agent/workspace", "cmd/assent"}, "hunks are made where they land; the command prints them"},
 		{"github.com/bmatcuk/doublestar", []string{"tools"}, "globs are what a model writes"},
@@ -227,6 +228,39 @@ func TestTopLevel(t *testing.T) {
 			t.Errorf("%s is at the top of the repository.\n\tWhy not: who opens it sees the parts of the program and nothing else; this list is fixed.\n\tWhat to do: put it into the part that it belongs to: %s.", top, list(known))
 		}
 		seen[top] = true
+	}
+}
+
+// The README says which test holds which invariant. A test that is renamed or
+// gone would make that a lie that nobody sees.
+func TestTheReadmeNamesTestsThatExist(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(moduleDir, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, f := range sourceFiles(t) {
+		for _, d := range f.tree.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && f.test && fn.Recv == nil {
+				known[fn.Name.Name] = true
+			}
+		}
+	}
+	scripts, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range scripts {
+		known[filepath.Base(s)] = true
+	}
+	named := regexp.MustCompile("`((?:Test|Fuzz)[A-Z]\\w*|\\w+\\.txtar)`").FindAllSubmatch(readme, -1)
+	if len(named) < 14 {
+		t.Errorf("README.md names only %d tests, for 14 invariants", len(named))
+	}
+	for _, name := range named {
+		if !known[string(name[1])] {
+			t.Errorf("README.md names %s, and there is no such test.\n\tWhy it matters: the table of invariants is worth what its tests are.\n\tWhat to do: name the test that holds the invariant now, or write it.", name[1])
+		}
 	}
 }
 

@@ -124,6 +124,20 @@ func TestEachProposalHasAnIDOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestAnAnswerHasNoTimeLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil, agenttest.Call(edit("c1", 0, "x")), agenttest.Say("done"))
+		b.person.Answer = func(_ context.Context, p agent.Proposal) (agent.Decision, error) {
+			time.Sleep(1000 * time.Hour) // of the bubble's clock
+			return agenttest.AcceptAll(p), nil
+		}
+		b.run(t, t.Context(), "go")
+		if got := b.person.Text("a.txt"); got != "x\ntwo\nthree\n" {
+			t.Errorf("a.txt is %q", got)
+		}
+	})
+}
+
 // linked is a person whose file "harmless" is what the protected ".git/hooks/x"
 // leads to.
 type linked struct{ *agenttest.Person }

@@ -13,7 +13,7 @@ import (
 const accessList = "system.posix_acl_access"
 
 // keepAttributes gives a file the access list and the user's attributes of
-// another, by descriptor, so that no path can lead elsewhere.
+// another.
 func keepAttributes(to, from *os.File) error {
 	names, err := attributeNames(from)
 	if err != nil {
@@ -22,7 +22,7 @@ func keepAttributes(to, from *os.File) error {
 	for _, name := range names {
 		value, found, err := attribute(from, name)
 		if err == nil && found {
-			err = setAttribute(to, name, value)
+			err = syscall.Setxattr(byDescriptor(to), name, value, 0)
 		}
 		if err != nil {
 			return cannotKeep("attribute "+name, err)
@@ -32,10 +32,10 @@ func keepAttributes(to, from *os.File) error {
 	switch {
 	case err != nil:
 	case found:
-		err = setAttribute(to, accessList, list)
+		err = syscall.Setxattr(byDescriptor(to), accessList, list, 0)
 	default:
 		// The directory may have given the new file a list of its own.
-		if err = removeAttribute(to, accessList); none(err) {
+		if err = syscall.Removexattr(byDescriptor(to), accessList); none(err) {
 			err = nil
 		}
 	}
@@ -52,14 +52,18 @@ func none(err error) bool { return errors.Is(err, unix.ENODATA) || errors.Is(err
 // maxAttribute is the largest attribute, and the largest list of names, in bytes.
 const maxAttribute = 64 << 10
 
+// byDescriptor is a path that leads to an open file, whatever became of its name.
+// Package syscall has these calls only by path.
+func byDescriptor(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }
+
 // attributeNames lists the user's attributes.
 func attributeNames(f *os.File) ([]string, error) {
 	buf := make([]byte, maxAttribute)
-	n, err := unix.Flistxattr(int(f.Fd()), buf)
-	if none(err) {
+	n, err := syscall.Listxattr(byDescriptor(f), buf)
+	switch {
+	case none(err):
 		return nil, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
 	var names []string
@@ -73,20 +77,12 @@ func attributeNames(f *os.File) ([]string, error) {
 
 func attribute(f *os.File, name string) (value []byte, found bool, err error) {
 	buf := make([]byte, maxAttribute)
-	n, err := unix.Fgetxattr(int(f.Fd()), name, buf)
-	if none(err) {
+	n, err := syscall.Getxattr(byDescriptor(f), name, buf)
+	switch {
+	case none(err):
 		return nil, false, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, false, err
 	}
 	return buf[:n], true, nil
-}
-
-func setAttribute(f *os.File, name string, value []byte) error {
-	return unix.Fsetxattr(int(f.Fd()), name, value, 0)
-}
-
-func removeAttribute(f *os.File, name string) error {
-	return unix.Fremovexattr(int(f.Fd()), name)
 }

@@ -28,7 +28,11 @@ func (t *terminal) Review(ctx context.Context, p agent.Proposal) (agent.Decision
 		}
 	}
 	for i, part := range p.Parts {
-		answer, err := t.reviewPart(ctx, part, fmt.Sprintf("%d of %d: ", i+1, len(p.Parts)))
+		count := ""
+		if len(p.Parts) > 1 {
+			count = fmt.Sprintf("%d of %d: ", i+1, len(p.Parts))
+		}
+		answer, err := t.reviewPart(ctx, part, count)
 		if err != nil {
 			return agent.Decision{}, err
 		}

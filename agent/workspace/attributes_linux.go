@@ -12,6 +12,9 @@ import (
 // is wider open than it was: its group bits then are those of the list's mask.
 const accessList = "system.posix_acl_access"
 
+// maxAttribute is the largest attribute, and the largest list of names, in bytes.
+const maxAttribute = 64 << 10
+
 // keepAttributes gives a file the access list and the user's attributes of
 // another.
 func keepAttributes(to, from *os.File) error {
@@ -22,7 +25,7 @@ func keepAttributes(to, from *os.File) error {
 	for _, name := range names {
 		value, found, err := attribute(from, name)
 		if err == nil && found {
-			err = syscall.Setxattr(byDescriptor(to), name, value, 0)
+			err = unix.Fsetxattr(int(to.Fd()), name, value, 0)
 		}
 		if err != nil {
 			return cannotKeep("attribute "+name, err)
@@ -32,10 +35,10 @@ func keepAttributes(to, from *os.File) error {
 	switch {
 	case err != nil:
 	case found:
-		err = syscall.Setxattr(byDescriptor(to), accessList, list, 0)
+		err = unix.Fsetxattr(int(to.Fd()), accessList, list, 0)
 	default:
 		// The directory may have given the new file a list of its own.
-		if err = syscall.Removexattr(byDescriptor(to), accessList); none(err) {
+		if err = unix.Fremovexattr(int(to.Fd()), accessList); none(err) {
 			err = nil
 		}
 	}
@@ -49,17 +52,10 @@ func keepAttributes(to, from *os.File) error {
 // this file system.
 func none(err error) bool { return errors.Is(err, unix.ENODATA) || errors.Is(err, unix.ENOTSUP) }
 
-// maxAttribute is the largest attribute, and the largest list of names, in bytes.
-const maxAttribute = 64 << 10
-
-// byDescriptor is a path that leads to an open file, whatever became of its name.
-// Package syscall has these calls only by path.
-func byDescriptor(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }
-
 // attributeNames lists the user's attributes.
 func attributeNames(f *os.File) ([]string, error) {
 	buf := make([]byte, maxAttribute)
-	n, err := syscall.Listxattr(byDescriptor(f), buf)
+	n, err := unix.Flistxattr(int(f.Fd()), buf)
 	switch {
 	case none(err):
 		return nil, nil
@@ -77,7 +73,7 @@ func attributeNames(f *os.File) ([]string, error) {
 
 func attribute(f *os.File, name string) (value []byte, found bool, err error) {
 	buf := make([]byte, maxAttribute)
-	n, err := syscall.Getxattr(byDescriptor(f), name, buf)
+	n, err := unix.Fgetxattr(int(f.Fd()), name, buf)
 	switch {
 	case none(err):
 		return nil, false, nil

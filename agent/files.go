@@ -11,7 +11,8 @@ import (
 // are those that the caller used.
 type Files interface {
 	// Stat resolves path. A path at which nothing is gives an Info with Exists
-	// false and no error, as long as a file could be made there.
+	// false and no error, as long as a file could be made there, and so does an
+	// outside path that can't be followed: what is there is not told unasked.
 	Stat(ctx context.Context, path string) (Info, error)
 
 	// Read returns the text of a file. A file outside the workspace, or one

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"fmt"
 
 	"assent/agent"
 )
@@ -21,19 +20,9 @@ func DeleteFile() agent.Tool {
 }
 
 func planDeleteFile(ctx context.Context, files agent.Files, args deleteFileArgs) (agent.Plan, error) {
-	info, err := files.Stat(ctx, args.Path)
-	switch {
-	case err != nil:
-		return agent.Plan{}, err
-	case info.Outside: // only reading it may tell what is there
-	case !info.Exists:
-		return agent.Plan{}, missing(ctx, files, args.Path, info, "if it was deleted before, there is nothing left to do")
-	case info.Dir:
-		return agent.Plan{}, fmt.Errorf("%s is a directory; delete its files one by one", args.Path)
-	}
 	// Its text is read so that the person sees it, and so that it can be brought
 	// back. A binary file has none and is refused by the read.
-	file, err := readWhole(ctx, files, args.Path)
+	file, err := readExisting(ctx, files, args.Path, "if it was deleted before, there is nothing left to do", "delete its files one by one")
 	if err != nil {
 		return agent.Plan{}, err
 	}

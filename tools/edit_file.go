@@ -33,17 +33,7 @@ func EditFile() agent.Tool {
 }
 
 func planEditFile(ctx context.Context, files agent.Files, args editFileArgs) (agent.Plan, error) {
-	info, err := files.Stat(ctx, args.Path)
-	switch {
-	case err != nil:
-		return agent.Plan{}, err
-	case info.Outside: // only reading it may tell what is there
-	case !info.Exists:
-		return agent.Plan{}, missing(ctx, files, args.Path, info, "use write_file to create it")
-	case info.Dir:
-		return agent.Plan{}, fmt.Errorf("%s is a directory; name a file in it", args.Path)
-	}
-	file, err := readWhole(ctx, files, args.Path)
+	file, err := readExisting(ctx, files, args.Path, "use write_file to create it", "name a file in it")
 	if err != nil {
 		return agent.Plan{}, err
 	}
@@ -52,6 +42,22 @@ func planEditFile(ctx context.Context, files agent.Files, args editFileArgs) (ag
 		return agent.Plan{}, err
 	}
 	return planText(file, edited)
+}
+
+// readExisting reads a file that a call wants to change. The advice is what to do
+// if nothing, or a directory, is there.
+func readExisting(ctx context.Context, files agent.Files, path, ifMissing, ifDir string) (agent.File, error) {
+	info, err := files.Stat(ctx, path)
+	switch {
+	case err != nil:
+		return agent.File{}, err
+	case info.Outside: // only reading it may tell what is there
+	case !info.Exists:
+		return agent.File{}, missing(ctx, files, path, info, ifMissing)
+	case info.Dir:
+		return agent.File{}, fmt.Errorf("%s is a directory; %s", path, ifDir)
+	}
+	return readWhole(ctx, files, path)
 }
 
 // readWhole reads the text that a change is based on. Of a file outside that the

@@ -15,6 +15,10 @@ func guard[T any](ctx context.Context, limit time.Duration, f func(context.Conte
 		value T
 		err   error
 	}
+	if ctx.Err() != nil { // nothing is begun after a cancel
+		var none T
+		return none, context.Cause(ctx)
+	}
 	if limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, timeoutError{limit})

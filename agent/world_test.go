@@ -182,6 +182,7 @@ func (w *world) prompt() {
 		_, done := records[len(records)-1].(agent.Done)
 		w.broken = !done
 	}
+	synctest.Wait() // for an answer that was given too late
 	w.checkCalls()
 }
 

@@ -266,6 +266,9 @@ func (w *world) answer(ctx context.Context, p agent.Proposal) (agent.Decision, e
 	case 18:
 		return agent.Decision{}, errors.New("method not found")
 	case 17:
+		w.mu.Lock()
+		w.lost = append(w.lost, p.ID)
+		w.mu.Unlock()
 		w.cancel()
 		w.cancelled()
 		return agenttest.AcceptAll(p), nil // a late yes
@@ -464,7 +467,7 @@ func (w *world) checkCalls() {
 			}
 		case agent.Decided:
 			if slices.Contains(w.lost, r.ProposalID) {
-				w.fault("%s was decided, though the connection was lost", r.ProposalID)
+				w.fault("%s was decided, though nobody answered in time", r.ProposalID)
 			}
 		case agent.Answered:
 			got = append(got, r.Result.ID)

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 
 	"assent/agent"
 )
@@ -23,9 +22,9 @@ type console struct {
 	getenv func(string) string
 	lines  *lineReader
 
-	// editing is true while the person's own editor has the terminal: an
+	// holdInterrupts is called while the person's own editor has the terminal: an
 	// interrupt typed there is meant for it.
-	editing *atomic.Bool
+	holdInterrupts func() (release func())
 }
 
 // lineReader reads lines on request, so that a wait for one can be given up.
@@ -146,8 +145,7 @@ func (c *console) runEditor(ctx context.Context, name, text string) (string, err
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return "", fmt.Errorf("the editor could not be given a file: %w", err)
 	}
-	c.editing.Store(true)
-	defer c.editing.Store(false)
+	defer c.holdInterrupts()()
 	cmd := exec.CommandContext(ctx, words[0], append(words[1:], file)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.in, c.out, c.out
 	if err := cmd.Run(); err != nil {

@@ -104,7 +104,7 @@ func (p *humanPrinter) explain(e agent.Event) {
 func ending(d agent.Done) string {
 	switch d.Reason {
 	case agent.StopMaxTurns:
-		return fmt.Sprintf("Stopped after %d replies of the model; say \"go on\" in a new run, or raise --max-turns.", d.Turns)
+		return fmt.Sprintf("Stopped after %d replies of the model; give it a smaller task, or raise --max-turns.", d.Turns)
 	case agent.StopRepeated:
 		return "Stopped: the model made the same call again and again. Say it in other words, or try another model."
 	case agent.StopCancelled:

@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 
 	"assent/agent"
@@ -77,7 +76,7 @@ type runner struct {
 	global globalFlags
 	flags  runFlags
 
-	editing atomic.Bool // the person's editor has the terminal
+	signals chan os.Signal
 }
 
 func (r *runner) run(ctx context.Context, args []string) error {
@@ -123,24 +122,31 @@ func (r *runner) run(ctx context.Context, args []string) error {
 // An interrupt that is typed while the person's editor runs is the editor's.
 func (r *runner) untilSignal(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	r.signals = make(chan os.Signal, 1)
+	signal.Notify(r.signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		defer signal.Stop(signals)
-		for {
-			select {
-			case s := <-signals:
-				if s == os.Interrupt && r.editing.Load() {
-					continue
-				}
-				cancel()
-				return
-			case <-ctx.Done():
-				return
-			}
+		defer signal.Stop(r.signals)
+		select {
+		case <-r.signals:
+			cancel()
+		case <-ctx.Done():
 		}
 	}()
 	return ctx, cancel
+}
+
+// holdInterrupts keeps interrupts from cancelling until release is called.
+func (r *runner) holdInterrupts() (release func()) {
+	held, last := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(held, os.Interrupt)
+	signal.Notify(last, os.Interrupt)
+	signal.Stop(r.signals)
+	signal.Notify(r.signals, syscall.SIGTERM)
+	return func() {
+		signal.Stop(last) // which returns when all that came is delivered, to held
+		signal.Notify(r.signals, os.Interrupt)
+		signal.Stop(held)
+	}
 }
 
 // consume runs the prompt and prints what happens. If printing fails there is
@@ -237,7 +243,7 @@ func (r *runner) editor(files *workspace.Workspace) agent.Editor {
 	}
 	return &terminal{files, &console{
 		in: r.std.in, out: r.std.err, style: r.style(r.std.err), getenv: r.getenv,
-		lines: newLineReader(r.std.in), editing: &r.editing,
+		lines: newLineReader(r.std.in), holdInterrupts: r.holdInterrupts,
 	}}
 }
 

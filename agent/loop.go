@@ -22,6 +22,8 @@ func (s *Session) Run(ctx context.Context, prompt Message) iter.Seq2[Event, erro
 			return
 		}
 		defer s.running.Unlock()
+		s.steers.listen(true)
+		defer s.steers.listen(false)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		r := &run{s: s, ctx: ctx, cancel: cancel, yield: yield, proposed: map[string]bool{}}
@@ -45,8 +47,8 @@ type run struct {
 	usage    Usage
 }
 
-// loop is the agent: ask the model, do what it asks for, tell it what came of
-// it, and again.
+// loop is the agent: ask the model, do what it asks for, tell it what came of it
+// and what the person says meanwhile, and again.
 func (r *run) loop(prompt Message) (StopReason, error) {
 	if err := r.settle(); err != nil {
 		return "", err
@@ -60,14 +62,18 @@ func (r *run) loop(prompt Message) (StopReason, error) {
 			return "", err
 		}
 		uses := reply.ToolUses()
-		if len(uses) == 0 {
-			return reply.Stop, nil
-		}
 		if err := r.answer(uses); err != nil {
 			return "", err
 		}
-		if err := r.ctx.Err(); err != nil {
+		if err := r.ctx.Err(); err != nil && len(uses) > 0 {
 			return "", err
+		}
+		steered, err := r.join(len(uses) == 0)
+		if err != nil {
+			return "", err
+		}
+		if len(uses) == 0 && !steered {
+			return reply.Stop, nil
 		}
 		if r.seen.tooOften {
 			return r.lastWord(StopRepeated)
@@ -96,6 +102,10 @@ func (r *run) finish(reason StopReason, err error) {
 	case err != nil && errors.Is(err, r.ctx.Err()):
 		done.Reason = StopCancelled
 	case err != nil:
+		if errors.Is(err, ErrInterrupted) { // on record, but nobody is there to see it
+			done.Reason = StopInterrupted
+			err = errors.Join(err, r.s.cfg.Store.Append(done))
+		}
 		if !r.left {
 			r.yield(nil, err)
 		}

@@ -303,11 +303,15 @@ func TestLostConnectionDecidesNothing(t *testing.T) {
 	if !errors.Is(last, agent.ErrInterrupted) {
 		t.Errorf("ended with %v", last)
 	}
-	for _, r := range b.store.Records() {
+	records := b.store.Records()
+	for _, r := range records[:len(records)-1] {
 		switch r.(type) {
 		case agent.Decided, agent.Landed, agent.Answered, agent.Done:
 			t.Errorf("recorded %#v", r)
 		}
+	}
+	if done, ok := records[len(records)-1].(agent.Done); !ok || done.Reason != agent.StopInterrupted {
+		t.Errorf("the last record is %#v", records[len(records)-1])
 	}
 }
 

@@ -68,6 +68,10 @@ const (
 	StopTruncated StopReason = "truncated" // the reply hit the output limit
 	StopRefused   StopReason = "refused"   // by the model or its server's filter
 	StopError     StopReason = "error"     // the model server failed
+
+	// StopInterrupted is in the journal of a run that lost the way to the person:
+	// its open question is not decided.
+	StopInterrupted StopReason = "interrupted"
 )
 
 // UserText is a prompt made of plain text.

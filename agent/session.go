@@ -43,17 +43,18 @@ var ErrBusy = errors.New("the session is still answering; cancel it or wait for 
 // Session is one conversation. Its methods may be called from any goroutine;
 // one run at a time.
 type Session struct {
-	cfg   Config
-	tools map[string]Tool
-	specs []Spec
-	tiers map[string]Spec
-
-	running sync.Mutex // held by the run, guards what follows
+	running sync.Mutex // held by the run, guards what follows but for steers
+	cfg     Config
+	tools   map[string]Tool
+	specs   []Spec
+	tiers   map[string]Spec
 	history []Message
 	ids     map[string]bool // tool use IDs in the history
 	sound   int             // messages at the start of the history that are known to be well formed
 	bytes   int             // of the text in those
 	reads   Approval        // outside files and secrets that the person let us read
+
+	steers steers
 }
 
 // New makes a session. It starts nothing and reads nothing.
@@ -73,23 +74,9 @@ func New(cfg Config) (*Session, error) {
 	cfg.MaxTurns = orDefault(cfg.MaxTurns, DefaultMaxTurns)
 	cfg.Parallel = orDefault(cfg.Parallel, DefaultParallel)
 	cfg.ToolTimeout = orDefault(cfg.ToolTimeout, DefaultToolTimeout)
-	s := &Session{
-		cfg:     cfg,
-		tools:   map[string]Tool{},
-		tiers:   map[string]Spec{},
-		history: slices.Clone(cfg.History),
-		ids:     map[string]bool{},
-	}
-	for _, tool := range cfg.Tools {
-		spec := tool.Spec()
-		if spec.Tier < TierRead || spec.Tier > TierRemote {
-			return nil, fmt.Errorf("agent: tool %q has no tier", spec.Name)
-		}
-		if _, twice := s.tools[spec.Name]; twice || spec.Name == "" {
-			return nil, fmt.Errorf("agent: tool name %q is empty or taken", spec.Name)
-		}
-		s.tools[spec.Name], s.tiers[spec.Name] = tool, spec
-		s.specs = append(s.specs, spec)
+	s := &Session{cfg: cfg, history: slices.Clone(cfg.History), ids: map[string]bool{}}
+	if err := s.setTools(cfg.Tools); err != nil {
+		return nil, err
 	}
 	for _, m := range s.history {
 		for _, u := range m.ToolUses() {
@@ -97,6 +84,50 @@ func New(cfg Config) (*Session, error) {
 		}
 	}
 	return s, nil
+}
+
+// setTools replaces the tools, or fails and changes nothing.
+func (s *Session) setTools(list []Tool) error {
+	tools, tiers, specs := map[string]Tool{}, map[string]Spec{}, []Spec(nil)
+	for _, tool := range list {
+		spec := tool.Spec()
+		if spec.Tier < TierRead || spec.Tier > TierRemote {
+			return fmt.Errorf("agent: tool %q has no tier", spec.Name)
+		}
+		if _, twice := tools[spec.Name]; twice || spec.Name == "" {
+			return fmt.Errorf("agent: tool name %q is empty or taken", spec.Name)
+		}
+		tools[spec.Name], tiers[spec.Name] = tool, spec
+		specs = append(specs, spec)
+	}
+	s.tools, s.tiers, s.specs = tools, tiers, specs
+	return nil
+}
+
+// Settings are what of a [Config] can change between two runs.
+type Settings struct {
+	Model    Model
+	Tools    []Tool
+	Policy   Policy
+	MaxTurns int // 0: the default
+}
+
+// Configure changes the settings, all at once or, with an error, none of them. A
+// run that is going on is not touched: the error is [ErrBusy].
+func (s *Session) Configure(set Settings) error {
+	if set.Model == nil || set.MaxTurns < 0 {
+		return errors.New("agent: a session needs a Model, and a limit that is not negative")
+	}
+	if !s.running.TryLock() {
+		return ErrBusy
+	}
+	defer s.running.Unlock()
+	if err := s.setTools(set.Tools); err != nil {
+		return err
+	}
+	s.cfg.Model, s.cfg.Tools, s.cfg.Policy = set.Model, set.Tools, set.Policy
+	s.cfg.MaxTurns = orDefault(set.MaxTurns, DefaultMaxTurns)
+	return nil
 }
 
 func orDefault[T comparable](v, def T) T {

@@ -1,15 +1,14 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +24,7 @@ type Options struct {
 	Provider   string
 	ModelName  string
 	Model      agent.Model
+	NewModel   func(name string) (agent.Model, error) // for a session that wants another; nil: there is no other
 	Tools      []agent.Tool
 	Secrets    []string // never to be written down: the key of the model server
 	Guarded    []string // paths of our own: changing and reading them asks in every mode
@@ -56,6 +56,10 @@ func New(opts Options) *Host {
 type Setup struct {
 	Folders []string // of the workspace, the first is where relative paths start
 	Mode    Mode
+	Model   string // name of another model than that of the Options; "": that one
+
+	MaxTurns int // other than that of the Options; 0: that one
+
 	// Editor makes the person's side of the workspace that was opened.
 	Editor func(*workspace.Workspace) agent.Editor
 }
@@ -70,6 +74,9 @@ type Session struct {
 	host     *Host
 	recorder *journal.Recorder
 	files    *workspace.Workspace
+
+	mu  sync.Mutex
+	set Setup // as it is now
 }
 
 // Start begins a session and its journal.
@@ -98,17 +105,22 @@ func (h *Host) start(ctx context.Context, setup Setup, files *workspace.Workspac
 	if err != nil {
 		return nil, err
 	}
-	started := agent.Started{
-		ID: id, Version: h.opts.Version, Dir: files.Folders()[0],
-		Model: h.opts.ModelName, Provider: h.opts.Provider,
-	}
-	for _, t := range setup.Mode.tools(h.opts.Tools) {
-		started.ToolNames = append(started.ToolNames, t.Spec().Name)
-	}
-	if err := recorder.Append(started); err != nil {
+	if err := recorder.Append(h.started(id, setup, files)); err != nil {
 		return nil, errors.Join(err, recorder.Close())
 	}
 	return h.open(ctx, id, setup, files, recorder, nil)
+}
+
+// started is the record of what a session works with.
+func (h *Host) started(id string, setup Setup, files *workspace.Workspace) agent.Started {
+	r := agent.Started{
+		ID: id, Version: h.opts.Version, Dir: files.Folders()[0],
+		Model: cmp.Or(setup.Model, h.opts.ModelName), Provider: h.opts.Provider,
+	}
+	for _, t := range setup.Mode.tools(h.opts.Tools) {
+		r.ToolNames = append(r.ToolNames, t.Spec().Name)
+	}
+	return r
 }
 
 // workspace opens the folders of a session. Landings exclude each other across
@@ -167,26 +179,80 @@ func (h *Host) resume(ctx context.Context, id string, setup Setup, files *worksp
 
 // open makes the session; it closes the recorder if it can't.
 func (h *Host) open(ctx context.Context, id string, setup Setup, files *workspace.Workspace, recorder *journal.Recorder, history []agent.Message) (*Session, error) {
+	settings, err := h.settings(setup)
+	if err != nil {
+		return nil, errors.Join(err, recorder.Close())
+	}
 	session, err := agent.New(agent.Config{
-		Model:    h.opts.Model,
-		Tools:    setup.Mode.tools(h.opts.Tools),
+		Model:    settings.Model,
+		Tools:    settings.Tools,
 		Editor:   setup.Editor(files),
 		Store:    recorder,
-		Policy:   setup.Mode.policy(),
+		Policy:   settings.Policy,
 		System:   agent.SystemPrompt(facts(ctx, files)),
 		History:  history,
-		MaxTurns: h.opts.MaxTurns,
+		MaxTurns: settings.MaxTurns,
 		Parallel: h.opts.Parallel,
 	})
 	if err != nil {
 		return nil, errors.Join(err, recorder.Close())
 	}
-	s := &Session{Session: session, ID: id, Journal: recorder.Path(), host: h, recorder: recorder, files: files}
+	s := &Session{Session: session, ID: id, Journal: recorder.Path(), host: h, recorder: recorder, files: files, set: setup}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.sessions[id] = s
 	return s, nil
 }
+
+// settings are what a setup comes to.
+func (h *Host) settings(setup Setup) (agent.Settings, error) {
+	set := agent.Settings{
+		Model: h.opts.Model, Tools: setup.Mode.tools(h.opts.Tools), Policy: setup.Mode.policy(),
+		MaxTurns: cmp.Or(setup.MaxTurns, h.opts.MaxTurns),
+	}
+	if setup.Model == "" || setup.Model == h.opts.ModelName {
+		return set, nil
+	}
+	if h.opts.NewModel == nil {
+		return set, fmt.Errorf("the model %q can't be had here; leave it out", setup.Model)
+	}
+	var err error
+	set.Model, err = h.opts.NewModel(setup.Model)
+	return set, err
+}
+
+// Settings are the model, by name, and the mode of the session.
+func (s *Session) Settings() (model string, mode Mode) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return cmp.Or(s.set.Model, s.host.opts.ModelName), cmp.Or(s.set.Mode, ModeAsk)
+}
+
+// Set changes model, mode and limit of a session that is not running, for all runs
+// from the next one on, and puts that on record. What is "" or 0 stays.
+func (s *Session) Set(model string, mode Mode, maxTurns int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := s.set
+	next.Model = cmp.Or(model, next.Model)
+	next.Mode = cmp.Or(mode, next.Mode)
+	next.MaxTurns = cmp.Or(maxTurns, next.MaxTurns)
+	if next.Model == s.set.Model && next.Mode == s.set.Mode && next.MaxTurns == s.set.MaxTurns {
+		return nil
+	}
+	settings, err := s.host.settings(next)
+	if err != nil {
+		return err
+	}
+	if err := s.Configure(settings); err != nil {
+		return err
+	}
+	s.set = next
+	return s.recorder.Append(s.host.started(s.ID, next, s.files))
+}
+
+// Folders are those of the session's workspace.
+func (s *Session) Folders() []string { return s.files.Folders() }
 
 // Session is an open session of this process, nil if there is none with that ID.
 func (h *Host) Session(id string) *Session {
@@ -235,111 +301,4 @@ func (h *Host) dir(files *workspace.Workspace) string {
 
 func (h *Host) journalOptions() journal.Options {
 	return journal.Options{Now: h.opts.Now, Secrets: h.opts.Secrets}
-}
-
-// List summarises the journals of a workspace folder, the newest first. One that
-// can't be read is left out and told in the error, beside the others.
-func List(journalDir, folder string) ([]journal.Summary, error) {
-	real, err := realDir(folder)
-	if err != nil {
-		return nil, err
-	}
-	return listDir(journal.Dir(journalDir, real))
-}
-
-// ListAll summarises the journals of every workspace, the newest first.
-func ListAll(journalDir string) ([]journal.Summary, error) {
-	dirs, err := os.ReadDir(journalDir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the journals could not be listed: %w", err)
-	}
-	var all []journal.Summary
-	var errs []error
-	for _, d := range dirs {
-		if !d.IsDir() {
-			continue
-		}
-		summaries, err := listDir(filepath.Join(journalDir, d.Name()))
-		all, errs = append(all, summaries...), append(errs, err)
-	}
-	slices.SortStableFunc(all, func(a, b journal.Summary) int { return b.Started.Compare(a.Started) })
-	return all, errors.Join(errs...)
-}
-
-func listDir(dir string) ([]journal.Summary, error) {
-	ids, err := journal.List(dir)
-	if err != nil {
-		return nil, err
-	}
-	var out []journal.Summary
-	var errs []error
-	for _, id := range ids {
-		entries, err := readJournal(dir, id)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		s := journal.Summarize(entries)
-		s.ID = id // the name of the file, also if its first line is damaged
-		out = append(out, s)
-	}
-	return out, errors.Join(errs...)
-}
-
-func readJournal(dir, id string) ([]journal.Entry, error) {
-	file, err := journal.Path(dir, id)
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, fmt.Errorf("the journal could not be read: %w", err)
-	}
-	defer f.Close()
-	entries, _, err := journal.Read(f)
-	return entries, err
-}
-
-// Find is the path of the journal of a session of any workspace. The beginning
-// of an ID is enough if there is only one.
-func Find(journalDir, id string) (string, error) {
-	dirs, err := os.ReadDir(journalDir)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("the journals could not be listed: %w", err)
-	}
-	var found []string
-	for _, d := range dirs {
-		dir := filepath.Join(journalDir, d.Name())
-		ids, err := journal.List(dir)
-		if err != nil || id == "" {
-			continue // not a folder of journals
-		}
-		for _, known := range ids {
-			if file, err := journal.Path(dir, known); err == nil && strings.HasPrefix(known, id) {
-				found = append(found, file)
-			}
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return "", fmt.Errorf("there is no session %q; assent log list shows those that are", id)
-	}
-	return "", fmt.Errorf("%d sessions begin with %q; give more of the ID", len(found), id)
-}
-
-func realDir(folder string) (string, error) {
-	abs, err := filepath.Abs(folder)
-	if err != nil {
-		return "", err
-	}
-	real, err := filepath.EvalSymlinks(abs)
-	if err != nil {
-		return "", fmt.Errorf("the workspace could not be opened: %w", err)
-	}
-	return real, nil
 }

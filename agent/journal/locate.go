@@ -94,3 +94,20 @@ func List(dir string) ([]string, error) {
 	slices.Reverse(ids)
 	return ids, nil
 }
+
+// Remove deletes a journal that nobody writes. The error is a [LockedError] if
+// somebody does.
+func Remove(path string) error {
+	resolved, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no journal %s; check the session ID", path)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot remove the journal %s: %w", path, err)
+	}
+	lock, err := lockJournal(resolved)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.Remove(resolved), lock.release())
+}

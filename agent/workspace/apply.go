@@ -38,7 +38,7 @@ type lander struct {
 
 func (l *lander) land(ctx context.Context) error {
 	if err := l.edit.Check(); err != nil {
-		return fmt.Errorf("the edit is malformed (%w); propose it anew", err)
+		return malformed(err)
 	}
 	unlock, err := l.w.exclude(ctx, l.paths()...)
 	if err != nil {
@@ -58,6 +58,10 @@ func (l *lander) land(ctx context.Context) error {
 		return l.rename(ctx, t)
 	}
 	return l.change(ctx, t)
+}
+
+func malformed(err error) error {
+	return fmt.Errorf("the edit is malformed (%w); propose it anew", err)
 }
 
 var errCancelled = errors.New("it was cancelled before it landed")

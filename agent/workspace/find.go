@@ -25,6 +25,14 @@ func (w *Workspace) Stat(ctx context.Context, path string) (agent.Info, error) {
 	return t.Info, err
 }
 
+// buffer is the text of a file that is open in an editor, by its resolved path.
+func (w *Workspace) buffer(path string) (text string, open bool, err error) {
+	if w.buffers == nil {
+		return "", false, nil
+	}
+	return w.buffers.Buffer(path)
+}
+
 // target is what a path leads to.
 type target struct {
 	agent.Info
@@ -54,6 +62,10 @@ func (w *Workspace) find(name string) (target, error) {
 		return target{}, fmt.Errorf("%s: %w", name, err)
 	}
 	info, statErr := os.Lstat(real)
+	if text, open, _ := w.buffer(real); open && errors.Is(statErr, fs.ErrNotExist) {
+		t.Exists, t.Size = true, int64(len(text)) // not saved yet
+		return t, nil
+	}
 	switch {
 	case err != nil:
 		t.broken = err // not told: nobody agreed to a look there

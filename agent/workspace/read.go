@@ -33,16 +33,30 @@ func (w *Workspace) Read(ctx context.Context, ok agent.Approval, path string) (a
 		return agent.File{}, fmt.Errorf("read %s: it may hold keys or credentials, and reading it was %w; ask them first",
 			path, agent.ErrNotApproved)
 	}
-	at, err := w.open(t)
+	if text, open, err := w.buffer(t.Path); open || err != nil {
+		if err != nil {
+			return agent.File{}, fmt.Errorf("read %s: %w", path, err)
+		}
+		return agent.File{Info: t.Info, Text: text, Hash: agent.HashText(text), Source: agent.SourceBuffer}, nil
+	}
+	f, err := w.readDisk(t)
 	if err != nil {
 		return agent.File{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	return f, nil
+}
+
+func (w *Workspace) readDisk(t target) (agent.File, error) {
+	at, err := w.open(t)
+	if err != nil {
+		return agent.File{}, err
 	}
 	defer at.close()
 	found, err := at.read()
 	if err != nil {
-		return agent.File{}, fmt.Errorf("read %s: %w", path, err)
+		return agent.File{}, err
 	}
-	t.Size = int64(len(found.data))
+	t.Exists, t.Size = true, int64(len(found.data))
 	return agent.File{Info: t.Info, Text: found.text, Hash: found.hash, Source: agent.SourceDisk}, nil
 }
 

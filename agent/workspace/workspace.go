@@ -2,7 +2,8 @@
 // each behind one [os.Root]. It is the one place that writes user files.
 //
 // A [Workspace] implements the file half of [agent.Editor]: Stat, Read, List and
-// Apply. What it reads and writes is the disk.
+// Apply. What it reads and writes is the disk, but for the files that an editor
+// has open, see [Workspace.Overlay] and [Workspace.Hold].
 //
 // # Paths
 //
@@ -51,7 +52,19 @@ type Workspace struct {
 	shared  string   // directory of the locks shared with other workspaces, or ""
 	guarded []string // see Guard
 	folded  []string // the folders as opened and as resolved, see foldPath
+	buffers Buffers  // see Overlay
 }
+
+// Buffers are the texts of files that are open in an editor, saved or not.
+type Buffers interface {
+	// Buffer is the text of an open file, by its absolute path with every link
+	// resolved. An error says why the text of an open file is not known.
+	Buffer(path string) (text string, open bool, err error)
+}
+
+// Overlay makes the text of an open file count instead of the one on disk, for
+// Stat and Read. It must be called before the workspace is used.
+func (w *Workspace) Overlay(b Buffers) { w.buffers = b }
 
 // folder is a workspace folder. Its root stays on the same directory even if
 // that is renamed.

@@ -1,0 +1,68 @@
+package workspace
+
+import (
+	"strings"
+
+	"assent/agent"
+)
+
+// Outcome is what a text holds of the hunks that should be in it.
+type Outcome struct {
+	Landed  []string // IDs of those that are there as they were approved
+	Altered []string // of those that are there, and changed at once by something else
+	Missing []string // of those in whose place the old lines still are
+	Foreign string   // what else changed, in words; "" for nothing
+}
+
+// Compare says what became of hunks that something else, such as an editor, put
+// into base, by the text that is there now. That may have other changes besides: of
+// a formatter, or of a person who went on typing.
+func Compare(base string, hunks []agent.Hunk, actual string) Outcome {
+	want := agent.Edit{Kind: agent.EditText, Old: base, Hunks: hunks}.New()
+	if actual == want {
+		return Outcome{Landed: ids(hunks)}
+	}
+	var out Outcome
+	var there []agent.Hunk
+	fromWant, fromBase := changesBetween(want, actual), changesBetween(base, actual)
+	shift := 0
+	for _, h := range hunks {
+		now := span{h.At + shift, h.At + shift + len(h.New)}
+		shift += len(h.New) - len(h.Old)
+		switch {
+		case untouched(fromWant, now):
+			out.Landed = append(out.Landed, h.ID)
+		case untouched(fromBase, span{h.At, h.At + len(h.Old)}):
+			out.Missing = append(out.Missing, h.ID)
+			continue
+		default:
+			out.Altered = append(out.Altered, h.ID)
+		}
+		there = append(there, h)
+	}
+	if rest := (agent.Edit{Kind: agent.EditText, Old: base, Hunks: there}).New(); rest != actual {
+		out.Foreign = foreign(rest, actual)
+	}
+	return out
+}
+
+func untouched(changes []change, s span) bool {
+	for _, c := range changes {
+		if c.touches(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// Unsure is the first of the hunks whose old lines hold a replacement character.
+// An editor's text has one where the buffer has bytes that are no text, and then
+// what the hunk shows is not what it would replace.
+func Unsure(hunks []agent.Hunk) (agent.Hunk, bool) {
+	for _, h := range hunks {
+		if strings.ContainsRune(h.Old, '\uFFFD') {
+			return h, true
+		}
+	}
+	return agent.Hunk{}, false
+}

@@ -1,6 +1,9 @@
 package agent
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Event is what [Session.Run] yields: [Delta], [Requested], [Appended],
 // [Answered], [Proposed], [Decided], [Landed], [Retrying] or [Done].
@@ -103,3 +106,22 @@ func (Proposed) record()  {}
 func (Decided) record()   {}
 func (Landed) record()    {}
 func (Done) record()      {}
+
+// Explain says in a sentence, for the person, why a run stopped; "" if it is complete.
+func (d Done) Explain() string {
+	switch d.Reason {
+	case StopMaxTurns:
+		return fmt.Sprintf("Stopped after %d replies of the model; give it a smaller task, or raise the limit (--max-turns, maxTurns).", d.Turns)
+	case StopRepeated:
+		return "Stopped: the model made the same call again and again. Say it in other words, or try another model."
+	case StopCancelled:
+		return "Cancelled."
+	case StopTruncated:
+		return "The answer was cut at the server's output limit; ask for less at once, or raise the limit there."
+	case StopRefused:
+		return "The model, or a filter of its server, refused to answer."
+	case StopError:
+		return fmt.Sprintf("The model server failed: %v", d.Err)
+	}
+	return ""
+}

@@ -60,7 +60,7 @@ type Conn struct {
 	cancel    context.CancelCauseFunc // ends everything
 	input     context.Context         // ends with the input
 	noInput   context.CancelFunc
-	abandoned chan string // IDs, as JSON text, of calls that nobody waits for any more
+	abandoned chan string // IDs of calls that have to end without an answer
 	calls     atomic.Int64
 	watched   atomic.Pointer[process]
 
@@ -95,6 +95,8 @@ const (
 	workGrace = 1500 * time.Millisecond
 	// flushGrace is how long the client may take to read what is written last.
 	flushGrace = 500 * time.Millisecond
+	// endGrace is how long after its last words a client may close the connection.
+	endGrace = 500 * time.Millisecond
 )
 
 // Serve handles messages until the input ends and all work is done, or the
@@ -132,8 +134,11 @@ func (c *Conn) finish(ctx context.Context) {
 	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushGrace)
 	defer cancel()
-	_ = c.w.below(grace, 0)
+	written := c.w.below(grace, 0) == nil
 	c.w.stop()
+	if written {
+		<-c.w.ended // else it may be held by what does not read
+	}
 }
 
 // Close ends the connection: work is cancelled, its replies are written, and Serve
@@ -162,22 +167,32 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	if err != nil {
 		return c.callError(err)
 	}
-	waiting, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(c.input, func() { cancel(ErrClosed) })()
-	err = call.Wait(waiting, result)
-	if err == nil || waiting.Err() == nil {
+	// Not by a context of Wait, which might prefer it to an answer that came before.
+	defer context.AfterFunc(c.input, func() { c.abandon(id.Str) })()
+	var answer *string // JSON text
+	err = call.Wait(ctx, &answer)
+	switch {
+	case err == nil && answer == nil: // abandoned
+		return ErrClosed
+	case err == nil && result == nil:
+		return nil
+	case err == nil:
+		return json.Unmarshal([]byte(*answer), result)
+	case ctx.Err() == nil || !errors.Is(err, ctx.Err()):
 		return c.callError(err)
 	}
-	if ctx.Err() != nil {
-		_ = c.Notify("$/cancelRequest", map[string]string{"id": id.Str}) // if that fails, so does all else
-	}
+	_ = c.Notify("$/cancelRequest", map[string]string{"id": id.Str}) // if that fails, so does all else
+	c.abandon(id.Str)
+	return context.Cause(ctx)
+}
+
+// abandon gives a call a null for an answer, if it has none yet, so that jsonrpc2
+// forgets it. One from the client is never null, see stream.object.
+func (c *Conn) abandon(id string) {
 	select {
-	case c.abandoned <- strconv.Quote(id.Str):
+	case c.abandoned <- id:
 	case <-c.stream.done:
-	case <-c.input.Done():
 	}
-	return context.Cause(waiting)
 }
 
 func (c *Conn) callError(err error) error {
@@ -190,6 +205,17 @@ func (c *Conn) callError(err error) error {
 	return err
 }
 
+// EndsSoon waits a moment and reports whether the input ends in it: some clients
+// answer what is open with errors before they go.
+func (c *Conn) EndsSoon() bool {
+	select {
+	case <-c.input.Done():
+		return true
+	case <-time.After(endGrace):
+		return false
+	}
+}
+
 // Notify queues a notification.
 func (c *Conn) Notify(method string, params any) error {
 	return c.callError(c.rpc.Notify(context.Background(), method, params))
@@ -199,18 +225,22 @@ func (c *Conn) Notify(method string, params any) error {
 // given more. Replies need not wait.
 func (c *Conn) Room(ctx context.Context) error { return c.w.below(ctx, roomBytes) }
 
+// HasRoom reports whether [Conn.Room] would return at once.
+func (c *Conn) HasRoom() bool { return c.w.has(roomBytes) }
+
 // reply answers a request. It goes around jsonrpc2, which has no reply to an ID that
 // is null, negative or no number.
 func (c *Conn) reply(id string, result any, failed *Error) {
-	data, err := encodeReply(id, result, failed)
+	data, err := c.encodeReply(id, result, failed)
 	if err != nil {
 		c.log.Error("a reply could not be encoded", "id", id, "error", err)
-		data, _ = encodeReply(id, nil, Errorf(CodeInternal, "the reply could not be encoded: %v", err))
+		data, _ = c.encodeReply(id, nil, Errorf(CodeInternal, "the reply could not be encoded: %v", err))
 	}
 	_ = c.stream.write(data) // fails only if the connection is broken, which is known then
 }
 
-func encodeReply(id string, result any, failed *Error) ([]byte, error) {
+func (c *Conn) encodeReply(id string, result any, failed *Error) (data []byte, err error) {
+	defer c.recovered("the encoding of a reply", func(failed error) { err = failed })
 	reply := struct {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
@@ -227,7 +257,7 @@ func encodeReply(id string, result any, failed *Error) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
+	err = enc.Encode(v)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 

@@ -124,7 +124,7 @@ func (f *frameReader) line() ([]byte, error) {
 func (f *frameReader) upTo(limit int) (line []byte, tooLong bool, err error) {
 	for {
 		part, err := f.r.ReadSlice('\n')
-		if len(line)+len(part) > limit+1 { // the line end does not count
+		if len(line)+len(bytes.TrimRight(part, "\r\n")) > limit {
 			tooLong = true
 		}
 		if !tooLong {
@@ -182,12 +182,14 @@ func (f *frameReader) headers() (int64, error) {
 		text := strings.TrimSpace(string(line))
 		name, value, isHeader := strings.Cut(text, ":")
 		switch {
+		case tooLong: // and text is empty, which is not the end
+			f.garbage(text)
 		case text == "" && length >= 0:
 			return length, nil
 		case text == "" && seen:
 			return 0, &frameError{Errorf(CodeParse, "the headers lack a Content-Length; send one before each message")}
 		case text == "": // blank lines between messages
-		case tooLong || !isHeader || strings.ContainsAny(name, " \t{\""):
+		case !isHeader || strings.ContainsAny(name, " \t{\""):
 			f.garbage(text)
 		case strings.EqualFold(name, "Content-Length"):
 			if length, err = parseLength(strings.TrimSpace(value), length); err != nil {

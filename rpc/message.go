@@ -7,7 +7,7 @@ import (
 
 // message is what came in one frame.
 type message struct {
-	id     string // as JSON text, "" for a notification
+	id     string // as JSON text, "" for a notification, and for an answer to nothing
 	method string // "" for a response
 	params json.RawMessage
 	result json.RawMessage // of a response: this, or
@@ -32,21 +32,22 @@ func parse(body []byte) (m message, id json.RawMessage, bad *Error) {
 	m.params = present(fields["params"])
 	m.result, m.failed = fields["result"], present(fields["error"])
 	id, given := fields["id"]
-	if id = canonical(id); id == nil {
+	id = canonical(id)
+	m.id = string(id)
+	method, asks := fields["method"]
+	if !asks && (m.result != nil || m.failed != nil) {
+		return m, nil, nil // whatever its id: to answer an answer could go on forever
+	}
+	if id == nil {
 		id = none
 		if given {
 			return m, none, Errorf(CodeInvalidRequest, "the id of a message has to be a string or a number; leave it out of a notification")
 		}
-	} else {
-		m.id = string(id)
 	}
-	if raw, asks := fields["method"]; asks {
-		return m, id, m.readRequest(raw, fields)
-	}
-	if m.id == "" || m.result == nil && m.failed == nil {
+	if !asks {
 		return m, id, Errorf(CodeInvalidRequest, "the message has no method; it is neither a request nor an answer to one")
 	}
-	return m, id, nil
+	return m, id, m.readRequest(method, fields)
 }
 
 func (m *message) readRequest(method json.RawMessage, fields map[string]json.RawMessage) *Error {

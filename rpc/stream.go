@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"sync/atomic"
 )
@@ -17,9 +18,10 @@ type stream struct {
 	reader  *frameReader
 	framing atomic.Int32 // a Framing, known once the first message came
 
-	messages chan message  // of the client; closed at the end of input
-	done     chan struct{} // closed by ReadObject with its last return
-	closed   chan struct{} // closed by Close
+	messages chan message    // of the client; closed at the end of input, nil once that is seen
+	idle     <-chan struct{} // nil before the end of input, closed when all work is done after it
+	done     chan struct{}   // closed by ReadObject with its last return
+	closed   chan struct{}   // closed by Close
 
 	// params are those of the request that ReadObject returned last.
 	params json.RawMessage
@@ -69,35 +71,42 @@ func (s *stream) refuse(id json.RawMessage, err *Error) {
 }
 
 // ReadObject implements jsonrpc2.ObjectStream. The end of input is withheld until
-// all work is done, since the Conn drops every reply after it.
+// all work is done, since the Conn is of no use after it.
 func (s *stream) ReadObject(v any) error {
+	data, err := s.nextObject()
+	if err == nil {
+		err = json.Unmarshal(data, v)
+	}
+	if err != nil {
+		close(s.done) // the Conn does not ask again after any error
+	}
+	return err
+}
+
+func (s *stream) nextObject() ([]byte, error) {
 	for {
 		select {
 		case m, ok := <-s.messages:
 			if !ok {
 				s.c.noInput() // frees what waits for the client
-				select {
-				case <-s.c.idle():
-				case <-s.closed:
-				}
-				close(s.done)
-				return io.EOF
+				s.messages, s.idle = nil, s.c.idle()
+				continue
 			}
-			data, ok := s.object(m)
-			if ok {
-				return json.Unmarshal(data, v)
+			if data, ok := s.object(m); ok {
+				return data, nil
 			}
 		case id := <-s.c.abandoned:
-			// So that the Conn forgets a call whose answer nobody waits for.
-			return json.Unmarshal([]byte(`{"id":`+id+`,"result":null}`), v)
+			return []byte(`{"id":` + strconv.Quote(id) + `,"result":null}`), nil
+		case <-s.idle:
+			return nil, io.EOF
 		case <-s.closed:
-			close(s.done)
-			return io.EOF
+			return nil, io.EOF
 		}
 	}
 }
 
-// object is a message in a form that jsonrpc2 reads right.
+// object is a message in a form that jsonrpc2 reads right: a result is a string
+// that holds its text, since the Conn would end at a number that is no float64.
 func (s *stream) object(m message) (data []byte, ok bool) {
 	s.params = m.params
 	fields := map[string]any{}
@@ -115,7 +124,7 @@ func (s *stream) object(m message) (data []byte, ok bool) {
 		_ = json.Unmarshal(m.failed, &failed) // else as it came
 		fields["id"], fields["error"] = json.RawMessage(m.id), failed
 	default:
-		fields["id"], fields["result"] = json.RawMessage(m.id), m.result
+		fields["id"], fields["result"] = json.RawMessage(m.id), string(m.result)
 	}
 	data, err := json.Marshal(fields)
 	return data, err == nil

@@ -12,6 +12,8 @@ const (
 	// roomBytes is how much may wait to be written while there is still room for
 	// more, see [Conn.Room].
 	roomBytes = 64 << 10
+	// batchBytes is how much is written in one go, unless a frame is larger.
+	batchBytes = 64 << 10
 	// maxQueued is when a client that does not read is given up.
 	maxQueued = 256 << 20
 )
@@ -88,29 +90,45 @@ func (w *writer) stop() {
 // run writes until stop is called or a write fails.
 func (w *writer) run() {
 	defer close(w.ended)
+	var buffer []byte
 	for range w.more {
 		for {
-			w.mu.Lock()
-			frames, err := w.queue, w.err
-			w.queue = nil
-			w.mu.Unlock()
+			frames, err := w.take()
 			if err != nil {
 				return
 			}
 			if len(frames) == 0 {
 				break
 			}
-			w.write(frames)
+			batch := frames[0]
+			if len(frames) > 1 {
+				buffer = buffer[:0]
+				for _, f := range frames {
+					buffer = append(buffer, f...)
+				}
+				batch = buffer
+			}
+			clear(frames) // the queue goes on behind them
+			w.write(batch)
 		}
 	}
 }
 
-// write writes some frames in one go, since each write wakes the other side.
-func (w *writer) write(frames [][]byte) {
-	batch := frames[0]
-	for _, f := range frames[1:] {
-		batch = append(batch, f...)
+// take takes some frames from the queue that are written in one go, since each
+// write wakes the other side. There are none when the queue is empty.
+func (w *writer) take() (frames [][]byte, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, size := 0, 0
+	for n < len(w.queue) && (n == 0 || size+len(w.queue[n]) <= batchBytes) {
+		size += len(w.queue[n])
+		n++
 	}
+	frames, w.queue = w.queue[:n], w.queue[n:]
+	return frames, w.err
+}
+
+func (w *writer) write(batch []byte) {
 	_, err := w.out.Write(batch)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,4 +158,10 @@ func (w *writer) below(ctx context.Context, limit int) error {
 			return ctx.Err()
 		}
 	}
+}
+
+func (w *writer) has(limit int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err != nil || w.queued <= limit
 }

@@ -42,7 +42,7 @@ func layers() []layer {
 		{"tools/*", []string{"agent", "agent/workspace", "tools"}, "a tool plans; who asks, lands and records is not its business"},
 		{"rpc", nil, "the connection knows frames and order, nothing of agents, so that it can be tested as a connection"},
 		{"rpc/*", []string{"rpc", "agent", "agent/workspace", "agent/host"}, "a dialect translates between the wire and the hub, and dialects never meet"},
-		{"editors/*", []string{"rpc"}, "an editor in Go knows what a real one knows: the wire"},
+		{"editors/*", nil, "an editor in Go knows what a real one knows: the wire"},
 		{"cmd/assent", []string{"agent", "agent/workspace", "agent/journal", "agent/model/*", "agent/host", "tools", "tools/*", "rpc", "rpc/*"}, "only it sees everything, but for test support"},
 	}
 }
@@ -65,9 +65,13 @@ func homes() []home {
 	return []home{
 		{"github.com/openai/openai-go", []string{"agent/model/openai"}, "a provider's types stay in its package"},
 		{"github.com/spf13/cobra", cmd, "flags are the command's; packages take values"},
+		{"github.com/spf13/pflag", cmd, "they are cobra's flags"},
 		{"github.com/pelletier/go-toml", cmd, "settings are read once, in one place, so that no repository can bring its own"},
 		{"golang.org/x/term", cmd, "only the command has a terminal"},
-		{"golang.org/x/sys", []string{"cmd/assent", "agent/workspace"}, "terminals and the access lists of files need the system's own calls; nothing else does"},
+		{"golang.org/x/sys", []string{"cmd/assent", "agent/workspace", "rpc"}, "terminals, the access lists of files, and the ends of pipes and processes need the system's own calls; nothing else does"},
+		{"github.com/sourcegraph/jsonrpc2", []string{"rpc"}, "a dialect speaks through rpc.Conn, which knows that library's traps"},
+		{"go.lsp.dev/protocol", []string{"rpc/lsp"}, "wire types stay in their dialect"},
+		{"go.lsp.dev/uri", []string{"rpc/lsp"}, "wire types stay in their dialect"},
 		{"github.com/gofrs/flock", []string{"agent/journal", "agent/workspace"}, "locks between processes are there for one writer of a journal and one landing at a time"},
 		{"github.com/aymanbagabas/go-udiff", []string{"agent/workspace", "cmd/assent"}, "hunks are made where they land; the command prints them"},
 		{"github.com/bmatcuk/doublestar", []string{"tools"}, "globs are what a model writes"},
@@ -102,7 +106,9 @@ func places() []place {
 				"agent/workspace",       // user files, with an Approval, and the locks of landings
 				"agent/journal",         // journals and their locks
 				"cmd/assent/console.go", // the temporary file that the person's own editor gets
+				"cmd/assent/stdio.go",   // the log file that was asked for
 				"agent/agenttest",       // test support
+				"editors/fake",          // an editor saves its files
 			},
 			"user files are written in one package, where the Approval is checked; plan an agent.Edit instead"},
 		{"os: OpenRoot OpenInRoot", []string{"agent/workspace"}, "a root writes too, see above"},
@@ -113,6 +119,7 @@ func places() []place {
 			"agent/model/replay", // the file of replies that a person named
 			"cmd/assent",         // config.toml, a journal to show, the text that an editor left
 			"agent/agenttest",    // test support
+			"editors/fake",       // an editor opens its files
 		}, "user files are read through agent.Files, which knows links, secrets and unsaved buffers"},
 		{"os: Stdin Stdout Stderr", []string{"cmd/assent/main.go"}, "stdout carries the protocol and nothing else, so it is handed down as a value"},
 		{"fmt: Print Println Printf Scan Scanf Scanln", nil, "stdout carries the protocol and nothing else; print to a writer that you were given"},

@@ -13,10 +13,11 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+	"github.com/spf13/pflag"
 )
 
-// config is what a person can set. Flags win over the environment, and that over
-// config.toml. A repository can set none of it.
+// config is what a person can set. Flags win over the environment, that over what an
+// editor sends, and that over config.toml. A repository can set none of it.
 type config struct {
 	Provider   string   `toml:"provider"` // openai, demo or replay
 	BaseURL    string   `toml:"base_url"`
@@ -27,7 +28,8 @@ type config struct {
 	JournalDir string   `toml:"journal_dir"`
 	Tools      []string `toml:"tools"` // names; nil: the default set
 
-	file string // that the settings were read from, or would be
+	file     string   // that the settings were read from, or would be
+	warnings []string // for the person
 }
 
 var providers = []string{"openai", "demo", "replay"}
@@ -37,6 +39,16 @@ type globalFlags struct {
 	configFile string
 	dir        string
 	overrides  config
+	editor     config // initializationOptions
+}
+
+// register adds the flags about model and tools, for the commands that run sessions.
+func (g *globalFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&g.overrides.Model, "model", "", "model name (default: ASSENT_MODEL); for the provider replay, a file of replies")
+	f.StringVar(&g.overrides.Provider, "provider", "", "one of "+strings.Join(providers, ", ")+" (default: openai if a server or key is set, else demo)")
+	f.StringVar(&g.overrides.BaseURL, "base-url", "", "model server (default: OPENAI_BASE_URL, else OpenAI)")
+	f.IntVar(&g.overrides.MaxTurns, "max-turns", 0, "replies of the model before a last answer without tools (default 50)")
+	f.StringSliceVar(&g.overrides.Tools, "tools", nil, "names of the tools that exist for the model (default: all; '': none)")
 }
 
 // loadConfig reads the settings; getenv is os.Getenv outside of tests.
@@ -52,17 +64,22 @@ func loadConfig(flags globalFlags, getenv func(string) string) (config, error) {
 			}
 		}
 	}
-	set(&cfg.Provider, getenv("ASSENT_PROVIDER"), flags.overrides.Provider)
-	set(&cfg.BaseURL, getenv("OPENAI_BASE_URL"), flags.overrides.BaseURL)
+	named := cfg.BaseURL
+	set(&named, getenv("OPENAI_BASE_URL"), flags.overrides.BaseURL)
+	set(&cfg.Provider, flags.editor.Provider, getenv("ASSENT_PROVIDER"), flags.overrides.Provider)
+	set(&cfg.BaseURL, flags.editor.BaseURL, getenv("OPENAI_BASE_URL"), flags.overrides.BaseURL)
 	set(&cfg.APIKey, getenv("OPENAI_API_KEY"))
 	cfg.APIKey = strings.TrimSpace(cfg.APIKey) // a line end from "$(cat key)" is no part of it
-	set(&cfg.Model, getenv("ASSENT_MODEL"), flags.overrides.Model)
+	cfg.keepKeyHome(named)
+	set(&cfg.Model, flags.editor.Model, getenv("ASSENT_MODEL"), flags.overrides.Model)
 	set(&cfg.JournalDir, flags.overrides.JournalDir)
-	if flags.overrides.MaxTurns != 0 {
-		cfg.MaxTurns = flags.overrides.MaxTurns
-	}
-	if flags.overrides.Tools != nil {
-		cfg.Tools = flags.overrides.Tools
+	for _, from := range []config{flags.editor, flags.overrides} {
+		if from.MaxTurns != 0 {
+			cfg.MaxTurns = from.MaxTurns
+		}
+		if from.Tools != nil {
+			cfg.Tools = from.Tools
+		}
 	}
 	if cfg.Provider == "" {
 		cfg.Provider = "demo"
@@ -76,6 +93,17 @@ func loadConfig(flags globalFlags, getenv func(string) string) (config, error) {
 		}
 	}
 	return cfg, cfg.check()
+}
+
+// keepKeyHome drops the key if an editor named another model server than the person
+// did beside it: the settings of an editor may come out of a repository, and the key
+// would go wherever that says.
+func (c *config) keepKeyHome(named string) {
+	if c.APIKey == "" || c.BaseURL == named {
+		return
+	}
+	c.APIKey = ""
+	c.warnings = append(c.warnings, "the editor names the model server "+c.BaseURL+", and your key was given for another, so it is not used there; set OPENAI_BASE_URL or base_url beside the key to use it")
 }
 
 func (c config) check() error {

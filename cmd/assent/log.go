@@ -138,7 +138,7 @@ func describeEntry(e journal.Entry) string {
 	case agent.Landed:
 		return fmt.Sprintf("landed   %s: %s %s", r.Edit.Path, r.Landing.Status, r.Landing.Note)
 	case agent.Done:
-		return strings.TrimSpace(fmt.Sprintf("done     %s %s", r.Reason, ending(r)))
+		return strings.TrimSpace(fmt.Sprintf("done     %s %s", r.Reason, r.Explain()))
 	}
 	return fmt.Sprintf("(a record of the type %q, which this version does not know)", e.Type)
 }

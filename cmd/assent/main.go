@@ -64,14 +64,23 @@ func execute(args []string, std streams, getenv func(string) string) int {
 
 func rootCommand(std streams, getenv func(string) string) *cobra.Command {
 	flags := &globalFlags{}
+	var daemon daemonFlags
 	root := &cobra.Command{
 		Use:           "assent",
 		Short:         "A coding agent for editors: your files change only with your assent",
+		Long:          rootHelp,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !daemon.stdio {
+				return cmd.Help()
+			}
+			return runDaemon(std, getenv, *flags, daemon)
+		},
 	}
+	daemon.register(root.Flags())
+	flags.register(root.Flags())
 	root.SetIn(std.in)
 	root.SetOut(std.out)
 	root.SetErr(std.err)
@@ -82,6 +91,11 @@ func rootCommand(std streams, getenv func(string) string) *cobra.Command {
 	root.AddCommand(runCommand(std, getenv, flags), logCommand(std, getenv, flags), versionCommand(std.out))
 	return root
 }
+
+const rootHelp = `A coding agent for editors: your files change only with your assent.
+
+An editor starts assent --stdio and speaks the Language Server Protocol with it; a
+script does the same with one JSON object a line. In a terminal, use assent run.`
 
 func versionCommand(out io.Writer) *cobra.Command {
 	return &cobra.Command{

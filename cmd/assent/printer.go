@@ -63,7 +63,7 @@ func (p *humanPrinter) print(e agent.Event) error {
 	case agent.Retrying:
 		p.note(dim, "The model server failed (%v); attempt %d follows in %v.", e.Err, e.Attempt, e.Wait)
 	case agent.Done:
-		if text := ending(e); text != "" {
+		if text := e.Explain(); text != "" {
 			p.note(red, "%s", text)
 		}
 	}
@@ -98,23 +98,4 @@ func (p *humanPrinter) explain(e agent.Event) {
 	case agent.Done:
 		p.note(dim, "done: %s, %d turns, %d refused, %d tokens in, %d out", e.Reason, e.Turns, e.Denied, e.Usage.Input, e.Usage.Output)
 	}
-}
-
-// ending says in a sentence why a run stopped, if not because all was said.
-func ending(d agent.Done) string {
-	switch d.Reason {
-	case agent.StopMaxTurns:
-		return fmt.Sprintf("Stopped after %d replies of the model; give it a smaller task, or raise --max-turns.", d.Turns)
-	case agent.StopRepeated:
-		return "Stopped: the model made the same call again and again. Say it in other words, or try another model."
-	case agent.StopCancelled:
-		return "Cancelled."
-	case agent.StopTruncated:
-		return "The answer was cut at the server's output limit; ask for less at once, or raise the limit there."
-	case agent.StopRefused:
-		return "The model, or a filter of its server, refused to answer."
-	case agent.StopError:
-		return fmt.Sprintf("The model server failed: %v", d.Err)
-	}
-	return ""
 }

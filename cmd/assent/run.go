@@ -61,11 +61,7 @@ func runCommand(std streams, getenv func(string) string, global *globalFlags) *c
 	f.BoolVarP(&flags.verbose, "verbose", "v", false, "print every step with its time, and where the journal is")
 	f.StringSliceVar(&flags.allow, "allow", nil, "let effects happen unasked: edit (never protected or secret files)")
 	f.StringVar(&flags.mode, "mode", "", "ask (default), plan (no tools that change anything) or accept_edits")
-	f.StringVar(&global.overrides.Model, "model", "", "model name (default: ASSENT_MODEL); for the provider replay, a file of replies")
-	f.StringVar(&global.overrides.Provider, "provider", "", "one of "+strings.Join(providers, ", ")+" (default: openai if a server or key is set, else demo)")
-	f.StringVar(&global.overrides.BaseURL, "base-url", "", "model server (default: OPENAI_BASE_URL, else OpenAI)")
-	f.IntVar(&global.overrides.MaxTurns, "max-turns", 0, "replies of the model before a last answer without tools (default 50)")
-	f.StringSliceVar(&global.overrides.Tools, "tools", nil, "names of the tools that exist for the model (default: all; '': none)")
+	global.register(f)
 	return cmd
 }
 
@@ -273,6 +269,11 @@ func hostOptions(cfg config) (host.Options, error) {
 	return host.Options{
 		JournalDir: cfg.JournalDir, Version: version(),
 		Provider: cfg.Provider, ModelName: cfg.Model, Model: model, Tools: chosen,
+		NewModel: func(name string) (agent.Model, error) {
+			other := cfg
+			other.Model = name
+			return newModel(other)
+		},
 		Secrets: cfg.secrets(), Guarded: cfg.guarded(),
 		MaxTurns: cfg.MaxTurns, Parallel: cfg.Parallel, Random: rand.Reader,
 	}, nil

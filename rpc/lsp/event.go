@@ -1,0 +1,318 @@
+package lsp
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"assent/agent"
+)
+
+// The events of assent/event, and of assent run --json, by type.
+type (
+	// SessionEvent begins a session: "session".
+	SessionEvent struct {
+		Type      string `json:"type"`
+		SessionID string `json:"sessionId"`
+		Journal   string `json:"journal"`
+	}
+	// RequestEvent says that the model is asked: "request".
+	RequestEvent struct {
+		Type     string `json:"type"`
+		Messages int    `json:"messages"`
+		Attempt  int    `json:"attempt"`
+	}
+	// DeltaEvent is a piece of the reply: "text" or "thinking".
+	DeltaEvent struct {
+		Type  string `json:"type"`
+		Delta string `json:"delta"`
+	}
+	// UserEvent is what the person said: "user".
+	UserEvent struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	// ToolUseEvent is a call: "tool_use".
+	ToolUseEvent struct {
+		Type    string  `json:"type"`
+		ToolUse ToolUse `json:"toolUse"`
+		Title   string  `json:"title"`
+	}
+	// ToolUse is the call itself: with input, or with what came instead of one.
+	ToolUse struct {
+		ID       string          `json:"id"`
+		Name     string          `json:"name"`
+		Input    json.RawMessage `json:"input,omitempty"`
+		InputRaw string          `json:"inputRaw,omitempty"`
+		Invalid  string          `json:"invalid,omitempty"`
+	}
+	// ToolResultEvent is the result of a call: "tool_result".
+	ToolResultEvent struct {
+		Type      string `json:"type"`
+		ToolUseID string `json:"toolUseId"`
+		Output    string `json:"output"`
+		IsError   bool   `json:"isError"`
+		MS        int64  `json:"ms"`
+	}
+	// ProposedEvent is a question before it is asked: "proposed".
+	ProposedEvent struct {
+		Type       string     `json:"type"`
+		ProposalID string     `json:"proposalId"`
+		Revision   int        `json:"revision"`
+		Title      string     `json:"title"`
+		Files      []FileEdit `json:"files"`
+		Effects    []Effect   `json:"effects,omitempty"`
+	}
+	// DecidedEvent is its answer: "decided".
+	DecidedEvent struct {
+		Type       string            `json:"type"`
+		ProposalID string            `json:"proposalId"`
+		Revision   int               `json:"revision"`
+		By         string            `json:"by"`
+		Files      map[string]string `json:"files"`
+		Hunks      map[string]string `json:"hunks"`
+		Effects    map[string]string `json:"effects"`
+		Comment    string            `json:"comment"`
+	}
+	// LandedEvent says what became of an accepted edit: "landed".
+	LandedEvent struct {
+		Type       string       `json:"type"`
+		ProposalID string       `json:"proposalId"`
+		ToolUseID  string       `json:"toolUseId"`
+		Files      []LandedFile `json:"files"`
+	}
+	// LandedFile is its file.
+	LandedFile struct {
+		URI       string   `json:"uri"`
+		Status    string   `json:"status"`
+		Where     string   `json:"where"`
+		Hash      string   `json:"hash"`
+		Hunks     []string `json:"hunks"`
+		Conflicts []string `json:"conflicts"`
+		Foreign   string   `json:"foreign"`
+		Note      string   `json:"note"`
+	}
+	// RetryingEvent says that a request failed and is made again: "retrying".
+	RetryingEvent struct {
+		Type    string `json:"type"`
+		Reason  string `json:"reason"`
+		Attempt int    `json:"attempt"`
+		WaitMS  int64  `json:"waitMs"`
+	}
+	// UsageEvent counts the tokens of one reply: "usage".
+	UsageEvent struct {
+		Type  string `json:"type"`
+		Usage Usage  `json:"usage"`
+	}
+	// DoneEvent ends a turn: "done".
+	DoneEvent struct {
+		Type       string `json:"type"`
+		StopReason string `json:"stopReason"`
+		Turns      int    `json:"turns"`
+		Denied     int    `json:"denied"`
+		Usage      Usage  `json:"usage"`
+		Message    string `json:"message,omitempty"`
+	}
+)
+
+// Events makes the wire form of the events of one session. The zero value is ready.
+type Events struct {
+	// Place, if set, says how a client spells the URI of a file, and which version
+	// of it is open there.
+	Place func(path string) (uri string, version *int32)
+
+	open agent.Proposal // the one that the next decision is about
+}
+
+// Of is the wire form of an event, which may be none or several.
+func (x *Events) Of(e agent.Event) []any {
+	switch e := e.(type) {
+	case agent.Delta:
+		var out []any
+		if e.Thinking != "" {
+			out = append(out, DeltaEvent{"thinking", e.Thinking})
+		}
+		if e.Text != "" {
+			out = append(out, DeltaEvent{"text", e.Text})
+		}
+		return out
+	case agent.Requested:
+		return []any{RequestEvent{"request", e.Messages, e.Attempt}}
+	case agent.Appended:
+		if e.Message.Role == agent.RoleUser {
+			return []any{UserEvent{"user", e.Message.Text()}}
+		}
+		return replyEvents(e.Message)
+	case agent.Answered:
+		return []any{ToolResultEvent{"tool_result", e.Use.ID, e.Result.Output, e.Result.IsError, e.Elapsed.Milliseconds()}}
+	case agent.Proposed:
+		x.open = e.Proposal
+		return []any{x.proposed(e.Proposal)}
+	case agent.Decided:
+		return []any{x.decided(x.open, e)}
+	case agent.Landed:
+		return []any{x.landed(e)}
+	case agent.Retrying:
+		return []any{RetryingEvent{"retrying", fmt.Sprint(e.Err), e.Attempt, e.Wait.Milliseconds()}}
+	case agent.Done:
+		return []any{DoneEvent{"done", string(e.Reason), e.Turns, e.Denied, usage(e.Usage), e.Explain()}}
+	}
+	return nil
+}
+
+func usage(u agent.Usage) Usage { return Usage{u.Input, u.Output} }
+
+func replyEvents(m agent.Message) []any {
+	var out []any
+	for _, u := range m.ToolUses() {
+		use := ToolUse{ID: u.ID, Name: u.Name, Input: u.Input}
+		if u.Invalid != "" {
+			use.Input, use.InputRaw, use.Invalid = nil, u.RawInput, u.Invalid
+		}
+		out = append(out, ToolUseEvent{"tool_use", use, toolTitle(u)})
+	}
+	return append(out, UsageEvent{"usage", usage(m.Usage)})
+}
+
+// toolTitle names a call by its tool and what it is about.
+func toolTitle(u agent.ToolUse) string {
+	var about struct{ Path, Pattern, From string }
+	_ = json.Unmarshal(u.Input, &about) // else without
+	for _, what := range []string{about.Path, about.Pattern, about.From} {
+		if line, _, _ := strings.Cut(what, "\n"); line != "" {
+			return u.Name + " " + line
+		}
+	}
+	return u.Name
+}
+
+func (x *Events) landed(e agent.Landed) LandedEvent {
+	l := e.Landing
+	where, _ := x.place(e.Edit.Path)
+	file := LandedFile{
+		URI: where, Status: l.Status.String(), Where: string(l.Where), Hash: l.After.String(),
+		Hunks: l.Landed, Conflicts: l.Conflicts, Foreign: l.Foreign, Note: l.Note,
+	}
+	return LandedEvent{"landed", e.ProposalID, e.ToolUseID, []LandedFile{file}}
+}
+
+func (x *Events) proposed(p agent.Proposal) ProposedEvent {
+	out := ProposedEvent{Type: "proposed", ProposalID: p.ID, Revision: p.Revision, Title: p.Title, Files: []FileEdit{}}
+	for _, part := range p.Parts {
+		if e, ok := part.Effect.(agent.Edit); ok {
+			out.Files = append(out.Files, x.file(part, e))
+		} else {
+			out.Effects = append(out.Effects, x.effect(part))
+		}
+	}
+	return out
+}
+
+// file is a part that is an edit.
+func (x *Events) file(part agent.Part, e agent.Edit) FileEdit {
+	f := FileEdit{
+		ToolUseID: part.Use.ID, Title: part.Title(), Kind: string(e.Kind), NewText: e.New(), Hunks: []Hunk{},
+		Alone: part.Alone, Protected: part.Info.Protected || part.To.Protected, Secret: part.Info.Secret || part.To.Secret, Outside: part.Info.Outside || part.To.Outside,
+	}
+	f.URI, f.Version = x.place(e.Path)
+	if e.Kind != agent.EditCreate {
+		f.OldText = e.Old
+	}
+	if e.Kind == agent.EditRename {
+		f.NewURI, _ = x.place(e.To)
+	}
+	moved := 0 // lines that earlier hunks added
+	for _, h := range e.Hunks {
+		before, oldLines, newLines := lineBreaks(e.Old[:h.At]), lineCount(h.Old), lineCount(h.New)
+		f.Hunks = append(f.Hunks, Hunk{h.ID, before, oldLines, before + moved, newLines, h.Old, h.New})
+		moved += newLines - oldLines
+	}
+	return f
+}
+
+// effect is a part that is none.
+func (x *Events) effect(part agent.Part) Effect {
+	out := Effect{ToolUseID: part.Use.ID}
+	switch e := part.Effect.(type) {
+	case agent.Exec:
+		out.Kind, out.Dir, out.Command = "exec", e.Dir, e.Command
+	case agent.Remote:
+		out.Kind, out.Server, out.Tool, out.Input = "remote", e.Server, e.Tool, e.Input
+	case agent.OutsideRead:
+		out.Kind, out.Outside = "read", true
+		out.URI, _ = x.place(e.Path)
+	case agent.SecretRead:
+		out.Kind, out.Secret = "read", true
+		out.URI, _ = x.place(e.Path)
+	}
+	return out
+}
+
+const (
+	accept  = "accept"
+	reject  = "reject"
+	partly  = "partial"
+	byHand  = "edited" // the person left another text
+	allowed = "allow"
+)
+
+func yesNo(yes bool) string {
+	if yes {
+		return accept
+	}
+	return reject
+}
+
+func (x *Events) decided(p agent.Proposal, e agent.Decided) DecidedEvent {
+	out := DecidedEvent{
+		Type: "decided", ProposalID: e.ProposalID, Revision: e.Revision, By: string(e.Decision.By), Comment: e.Decision.Comment,
+		Files: map[string]string{}, Hunks: map[string]string{}, Effects: map[string]string{},
+	}
+	for i, part := range p.Parts {
+		d := e.Decision.Parts[i] // the session gives each part an answer
+		edit, ok := part.Effect.(agent.Edit)
+		if !ok {
+			out.Effects[part.Use.ID] = yesNo(d.Accept)
+			continue
+		}
+		accepted := 0
+		for _, h := range edit.Hunks {
+			hd, listed := d.Hunks[h.ID]
+			yes := listed && hd.Accept || !listed && d.Accept
+			out.Hunks[h.ID] = yesNo(yes)
+			if yes {
+				accepted++
+			}
+		}
+		where, _ := x.place(edit.Path)
+		switch {
+		case d.Rewrite != nil:
+			out.Files[where] = byHand
+		case len(edit.Hunks) == 0:
+			out.Files[where] = yesNo(d.Accept)
+		case accepted > 0 && accepted < len(edit.Hunks):
+			out.Files[where] = partly
+		default:
+			out.Files[where] = yesNo(accepted > 0)
+		}
+	}
+	return out
+}
+
+func (x *Events) place(path string) (string, *int32) {
+	if x.Place != nil {
+		return x.Place(path)
+	}
+	return fileURI(path), nil
+}
+
+// fileURI is the file: URI of an absolute path.
+func fileURI(path string) string {
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // C:/x
+	}
+	return (&url.URL{Scheme: "file", Path: slashed}).String()
+}

@@ -1,0 +1,192 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"assent/agent"
+	"assent/agent/host"
+	"assent/rpc"
+)
+
+// acceptPrompt takes a prompt, so that a cancel or a steer right behind it finds its
+// turn.
+func (s *Server) acceptPrompt(ctx context.Context, p PromptParams) rpc.Work {
+	if err := p.check(); err != nil {
+		return rpc.Fail(err)
+	}
+	var sess *session
+	if p.SessionID != "" {
+		var err error
+		if sess, err = s.sessions.get(p.SessionID); err != nil {
+			return rpc.Fail(err)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	t := &turn{session: p.SessionID, token: string(p.WorkDoneToken), done: make(chan struct{}), cancel: cancel}
+	if err := s.sessions.begin(t); err != nil {
+		cancel(nil)
+		return rpc.Fail(err)
+	}
+	return func() (any, error) {
+		defer cancel(nil)
+		defer s.sessions.end(t)
+		return s.prompt(ctx, p, t, sess)
+	}
+}
+
+func (p PromptParams) check() error {
+	switch {
+	case strings.TrimSpace(p.Text) == "":
+		return rpc.Errorf(rpc.CodeInvalidParams, "the prompt is empty; say what to do in text")
+	case len(p.Images) > 0:
+		return rpc.Errorf(rpc.CodeInvalidParams, "images are not supported yet; leave them out")
+	case p.MaxTurns < 0:
+		return rpc.Errorf(rpc.CodeInvalidParams, "maxTurns is %d; use 1 or more, or leave it out", p.MaxTurns)
+	}
+	if _, err := host.ParseMode(p.Mode); err != nil {
+		return rpc.Errorf(rpc.CodeInvalidParams, "%v", err)
+	}
+	return nil
+}
+
+// prompt runs one turn, of a new session if sess is nil.
+func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *session) (any, error) {
+	if t.before != nil {
+		select {
+		case <-t.before.done:
+		case <-ctx.Done():
+			return nil, rpc.ErrCancelled // nothing of it began
+		}
+	}
+	fresh := sess == nil
+	if fresh {
+		var err error
+		mode, _ := host.ParseMode(p.Mode) // checked
+		if sess, err = s.newSession(ctx, "", host.Setup{Mode: mode, Model: p.Model, MaxTurns: p.MaxTurns}, t); err != nil {
+			return nil, err
+		}
+	} else if err := set(sess, p.Model, p.Mode, p.MaxTurns); err != nil {
+		return nil, err
+	}
+	message, err := s.message(ctx, sess, p)
+	if err != nil {
+		return nil, err
+	}
+	out := newOutbox(s.conn, sess)
+	if fresh {
+		out.send(ctx, SessionEvent{"session", sess.ID, sess.Journal})
+	}
+	progress := s.beginProgress(ctx, t, p.Text)
+	done, text, err := s.run(ctx, t, sess, message, out, progress)
+	out.close()
+	progress.end(done)
+	return s.answer(ctx, sess, done, text, err)
+}
+
+// run consumes the events of a turn. The session waits while an event can't be
+// sent, so that a client that reads slowly slows the model and nothing piles up.
+func (s *Server) run(ctx context.Context, t *turn, sess *session, message agent.Message, out *outbox, progress *progress) (done agent.Done, text string, err error) {
+	for event, err := range sess.Run(ctx, message) {
+		if err != nil {
+			return done, text, err
+		}
+		s.sessions.start(t, sess)
+		if d, ok := event.(agent.Delta); ok {
+			err = out.delta(ctx, d)
+		} else {
+			err = out.events(ctx, event)
+		}
+		if err != nil {
+			return done, text, err // the client is gone
+		}
+		progress.event(event)
+		switch e := event.(type) {
+		case agent.Appended:
+			if e.Message.Role == agent.RoleAssistant {
+				text = e.Message.Text()
+			}
+		case agent.Done:
+			done = e
+		}
+	}
+	return done, text, nil
+}
+
+// answer is what the prompt is answered with.
+func (s *Server) answer(ctx context.Context, sess *session, done agent.Done, text string, err error) (any, error) {
+	switch {
+	case errors.Is(err, agent.ErrInterrupted), errors.Is(err, rpc.ErrClosed), errors.Is(err, rpc.ErrBroken):
+		s.waits.lose()
+		return nil, failed(fmt.Errorf("%w; nothing of the question was done", agent.ErrInterrupted))
+	case err != nil:
+		return nil, failed(err)
+	case done.Reason == agent.StopCancelled && errors.Is(context.Cause(ctx), rpc.ErrCancelled):
+		return nil, rpc.ErrCancelled
+	}
+	result := PromptResult{sess.ID, string(done.Reason), text, done.Turns, usage(done.Usage), done.Denied}
+	if ending := done.Explain(); ending != "" {
+		result.Message = ending
+	}
+	return result, nil
+}
+
+// message is the prompt with its context, which is quoted after it.
+func (s *Server) message(ctx context.Context, sess *session, p PromptParams) (agent.Message, error) {
+	var b strings.Builder
+	b.WriteString(strings.ToValidUTF8(p.Text, "�"))
+	for _, item := range p.Context {
+		text, name, err := s.contextText(ctx, sess, item)
+		if err != nil {
+			return agent.Message{}, rpc.Errorf(rpc.CodeInvalidParams, "the context %s can't be used: %v", item.URI, err)
+		}
+		fence := "```"
+		for strings.Contains(text, fence) {
+			fence += "`"
+		}
+		fmt.Fprintf(&b, "\n\nThe person shows you %s:\n%s\n%s\n%s", name, fence, strings.TrimSuffix(text, "\n"), fence)
+	}
+	return agent.UserText(b.String()), nil
+}
+
+// contextText is a text that the client names: an open document, or a file that
+// could be read unasked. A secret goes to the model only by a call that is asked.
+func (s *Server) contextText(ctx context.Context, sess *session, item ContextItem) (text, name string, err error) {
+	l := locate(item.URI)
+	doc, open := s.docs.get(item.URI)
+	name = item.URI
+	switch {
+	case open && doc.trouble() != nil:
+		return "", "", doc.trouble()
+	case l.path == "" && !open:
+		return "", "", errors.New(l.why)
+	case l.path == "":
+		text = doc.text
+	default:
+		info, err := sess.editor.Stat(ctx, l.path)
+		if err != nil {
+			return "", "", err
+		}
+		name = info.Name
+		if open && !info.Secret { // the client has given the text itself, wherever it is
+			text = doc.text
+			break
+		}
+		f, err := sess.editor.Read(ctx, agent.Approval{}, l.path)
+		if err != nil {
+			return "", "", err
+		}
+		text = f.Text
+	}
+	if item.Range == nil {
+		return text, name, nil
+	}
+	from, ok1 := offsetAt(text, item.Range.Start, s.client.encoding)
+	to, ok2 := offsetAt(text, item.Range.End, s.client.encoding)
+	if !ok1 || !ok2 || from > to {
+		return "", "", errors.New("its range is not in the text")
+	}
+	return text[from:to], fmt.Sprintf("%s, lines %d to %d", name, item.Range.Start.Line+1, item.Range.End.Line+1), nil
+}

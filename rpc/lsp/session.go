@@ -1,0 +1,349 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"assent/agent"
+	"assent/agent/host"
+	"assent/agent/workspace"
+	"assent/rpc"
+)
+
+// session is an open session of this connection.
+type session struct {
+	*host.Session
+	editor *editor
+	events Events
+	seq    int64 // of the last event; belongs to the turn that runs
+}
+
+// turn is a prompt from its arrival to its answer.
+type turn struct {
+	session string // ID; "" until a new one has it
+	token   string // of its progress, as JSON text, or ""
+	done    chan struct{}
+
+	cancel    context.CancelCauseFunc
+	cancelled bool
+	before    *turn    // that has to end first
+	started   bool     // its session takes steers
+	early     []string // steers that came before
+}
+
+// errCancelled is the cause of a turn's end that the person asked for.
+var errCancelled = errors.New("cancelled by the person")
+
+// sessions are the open sessions, and the turns of each, the newest last.
+type sessions struct {
+	mu    sync.Mutex
+	open  map[string]*session
+	turns []*turn
+}
+
+func (r *sessions) get(id string) (*session, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.open[id]; s != nil {
+		return s, nil
+	}
+	return nil, rpc.Errorf(rpc.CodeInvalidParams, "there is no open session %q; send a prompt without sessionId to begin one", id)
+}
+
+// latest is the newest turn of a session. The caller holds mu.
+func (r *sessions) latest(id string) *turn {
+	for _, t := range slices.Backward(r.turns) {
+		if t.session == id && id != "" {
+			return t
+		}
+	}
+	return nil
+}
+
+// begin adds a turn. One session has one turn, but for those that are cancelled and
+// about to end: a new prompt waits for them.
+func (r *sessions) begin(t *turn) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t.before = r.latest(t.session); t.before != nil && !t.before.cancelled {
+		return failed(errors.New("the session is still answering; wait, or send assent/cancel or assent/steer"))
+	}
+	r.turns = append(r.turns, t)
+	return nil
+}
+
+// end takes a turn away and lets go who waits for it.
+func (r *sessions) end(t *turn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.turns = slices.DeleteFunc(r.turns, func(o *turn) bool { return o == t })
+	close(t.done)
+}
+
+// add makes a new session known, as that of a turn if there is one.
+func (r *sessions) add(s *session, t *turn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.open[s.ID] = s
+	if t != nil {
+		t.session = s.ID
+	}
+}
+
+// cancel cancels the turns that are meant, of those that are not cancelled yet.
+func (r *sessions) cancel(meant func(*turn) bool) []*turn {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.turns {
+		if !t.cancelled && meant(t) {
+			t.cancelled = true
+			t.cancel(errCancelled)
+		}
+	}
+	return slices.Clone(r.turns)
+}
+
+func (r *sessions) cancelAll() []*turn { return r.cancel(func(*turn) bool { return true }) }
+
+// steer gives a text to the turn of a session, also to one that is about to start.
+func (r *sessions) steer(sess *session, text string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t := r.latest(sess.ID); t != nil && !t.started && !t.cancelled {
+		t.early = append(t.early, text)
+		return nil
+	}
+	return sess.Steer(text)
+}
+
+// start notes that the session of a turn takes steers now.
+func (r *sessions) start(t *turn, sess *session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t.started {
+		return
+	}
+	t.started = true
+	for _, text := range t.early {
+		_ = sess.Steer(text) // it takes them now
+	}
+}
+
+// remove takes a session that has no turn away.
+func (r *sessions) remove(id string) (*session, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.latest(id) != nil {
+		return nil, failed(errors.New("the session is still answering; cancel it first"))
+	}
+	s := r.open[id]
+	delete(r.open, id)
+	return s, nil
+}
+
+// busy tells of each open session whether it runs.
+func (r *sessions) busy() []SessionBusy {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := []SessionBusy{}
+	for _, id := range slices.Sorted(maps.Keys(r.open)) {
+		model, mode := r.open[id].Settings()
+		out = append(out, SessionBusy{id, r.latest(id) != nil, model, string(mode)})
+	}
+	return out
+}
+
+func (s *Server) cancelSession(raw json.RawMessage) {
+	var p SessionParams
+	if err := json.Unmarshal(raw, &p); err != nil || p.SessionID == "" {
+		s.badNotification(methodCancel, errors.Join(err, errors.New("it needs a sessionId")))
+		return
+	}
+	s.sessions.cancel(func(t *turn) bool { return t.session == p.SessionID })
+}
+
+// newSession begins a session for a turn, or for nothing yet.
+func (s *Server) newSession(ctx context.Context, cwd string, setup host.Setup, t *turn) (*session, error) {
+	engine, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	if setup.Folders, err = s.foldersFor(cwd); err != nil {
+		return nil, err
+	}
+	e := &editor{s: s}
+	setup.Editor = func(files *workspace.Workspace) agent.Editor {
+		files.Overlay(s.docs)
+		e.Workspace = files
+		return e
+	}
+	opened, err := engine.Host.Start(ctx, setup)
+	if err != nil {
+		return nil, failed(err)
+	}
+	sess := &session{Session: opened, editor: e, events: Events{Place: s.place}}
+	e.session = opened.ID
+	s.sessions.add(sess, t)
+	return sess, nil
+}
+
+// foldersFor are the folders of a session that begins in cwd, a path or a file:
+// URI, or "" for those of the client.
+func (s *Server) foldersFor(cwd string) ([]string, error) {
+	if cwd == "" {
+		return s.folders.paths(s.opts.Dir)
+	}
+	if !strings.HasPrefix(strings.ToLower(cwd), "file:") {
+		return []string{cwd}, nil
+	}
+	l := locate(cwd)
+	if l.path == "" {
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "cwd %s: %s", cwd, l.why)
+	}
+	return []string{l.path}, nil
+}
+
+// place says how the client spells a file, and the version that it has open.
+func (s *Server) place(path string) (uri string, version *int32) {
+	if doc, open := s.docs.at(path); open {
+		return doc.uri, &doc.version
+	}
+	return fileURI(s.folders.spell(path)), nil
+}
+
+func (s *Server) acceptSessionNew(ctx context.Context, p SessionNewParams) rpc.Work {
+	mode, err := host.ParseMode(p.Mode)
+	if err != nil {
+		return rpc.Fail(rpc.Errorf(rpc.CodeInvalidParams, "%v", err))
+	}
+	return func() (any, error) {
+		sess, err := s.newSession(ctx, p.Cwd, host.Setup{Mode: mode, Model: p.Model}, nil)
+		if err != nil {
+			return nil, err
+		}
+		return SessionNewResult{sess.ID}, nil
+	}
+}
+
+func (s *Server) acceptSessionList(_ context.Context, p SessionListParams) rpc.Work {
+	return func() (any, error) {
+		engine, err := s.open()
+		if err != nil {
+			return nil, err
+		}
+		dirs, err := s.foldersFor(p.Cwd)
+		if err != nil {
+			return nil, err
+		}
+		// A journal that can't be read is left out, and the others are listed.
+		summaries, err := host.List(engine.Journal, dirs[0])
+		if err != nil {
+			s.log.Warn("sessions could not be listed", "error", err)
+			if len(summaries) == 0 {
+				return nil, failed(err)
+			}
+		}
+		result := SessionListResult{Sessions: []SessionInfo{}}
+		for _, sum := range summaries {
+			_, missing := s.sessions.get(sum.ID)
+			result.Sessions = append(result.Sessions, SessionInfo{
+				SessionID: sum.ID, Title: sum.Title, Cwd: sum.Dir, Turns: sum.Turns, Outcome: string(sum.Outcome), Open: missing == nil,
+				Started: sum.Started.UTC().Format(time.RFC3339), Ended: sum.Ended.UTC().Format(time.RFC3339),
+			})
+		}
+		return result, nil
+	}
+}
+
+func (s *Server) acceptSessionDelete(_ context.Context, p SessionParams) rpc.Work {
+	if p.SessionID == "" {
+		return rpc.Fail(rpc.Errorf(rpc.CodeInvalidParams, "%s needs a sessionId", methodSessionDelete))
+	}
+	sess, err := s.sessions.remove(p.SessionID)
+	if err != nil {
+		return rpc.Fail(err)
+	}
+	return func() (any, error) {
+		engine, err := s.open()
+		if err != nil {
+			return nil, err
+		}
+		dirs, err := s.foldersFor("")
+		if sess != nil {
+			dirs, err = sess.Folders(), sess.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := engine.Host.Delete(dirs[0], p.SessionID); err != nil {
+			return nil, failed(err)
+		}
+		return Empty{}, nil
+	}
+}
+
+func (s *Server) acceptSessionSet(_ context.Context, p SessionSetParams) rpc.Work {
+	sess, err := s.sessions.get(p.SessionID)
+	if err != nil {
+		return rpc.Fail(err)
+	}
+	return func() (any, error) {
+		if err := set(sess, p.Model, p.Mode, 0); err != nil {
+			return nil, err
+		}
+		model, mode := sess.Settings()
+		return SessionSetResult{model, string(mode)}, nil
+	}
+}
+
+// set changes what is given and leaves the rest.
+func set(sess *session, model, mode string, maxTurns int) error {
+	var m host.Mode
+	if mode != "" {
+		var err error
+		if m, err = host.ParseMode(mode); err != nil {
+			return rpc.Errorf(rpc.CodeInvalidParams, "%v", err)
+		}
+	}
+	if err := sess.Set(model, m, maxTurns); err != nil {
+		return failed(err)
+	}
+	return nil
+}
+
+func (s *Server) acceptSteer(_ context.Context, p SteerParams) rpc.Work {
+	sess, err := s.sessions.get(p.SessionID)
+	if err != nil {
+		return rpc.Fail(err)
+	}
+	if strings.TrimSpace(p.Text) == "" {
+		return rpc.Fail(rpc.Errorf(rpc.CodeInvalidParams, "%s needs a text", methodSteer))
+	}
+	if err := s.sessions.steer(sess, p.Text); err != nil { // here, to keep the order of several
+		return rpc.Fail(failed(err))
+	}
+	return func() (any, error) { return SteerResult{true}, nil }
+}
+
+func (s *Server) acceptStatus(context.Context, Empty) rpc.Work {
+	return func() (any, error) {
+		result := StatusResult{Version: s.opts.Version, Tools: []ToolInfo{}, MCP: []string{}, Sessions: s.sessions.busy(), Waiting: s.waits.list()}
+		engine, err := s.open()
+		if err != nil {
+			result.Trouble = err.Error()
+			return result, nil
+		}
+		result.Model, result.Provider, result.Journal = engine.Model, engine.Provider, engine.Journal
+		for _, t := range engine.Tools {
+			spec := t.Spec()
+			result.Tools = append(result.Tools, ToolInfo{spec.Name, spec.Tier.String()})
+		}
+		return result, nil
+	}
+}

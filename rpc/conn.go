@@ -92,7 +92,7 @@ func New(in io.Reader, out io.Writer, opts Options) *Conn {
 
 const (
 	// workGrace is how long Serve waits for cancelled work at the end.
-	workGrace = 1500 * time.Millisecond
+	workGrace = time.Second
 	// flushGrace is how long the client may take to read what is written last.
 	flushGrace = 500 * time.Millisecond
 	// endGrace is how long after its last words a client may close the connection.
@@ -199,7 +199,7 @@ func (c *Conn) callError(err error) error {
 	if failed, ok := errors.AsType[*jsonrpc2.Error](err); ok {
 		return &Error{int(failed.Code), failed.Message}
 	}
-	if errors.Is(err, jsonrpc2.ErrClosed) {
+	if errors.Is(err, jsonrpc2.ErrClosed) || errors.Is(err, errStopped) {
 		return ErrClosed
 	}
 	return err
@@ -216,14 +216,25 @@ func (c *Conn) EndsSoon() bool {
 	}
 }
 
-// Notify queues a notification.
+// Notify queues a notification. It goes around jsonrpc2, which encodes params three
+// times, since most of what is written are events.
 func (c *Conn) Notify(method string, params any) error {
-	return c.callError(c.rpc.Notify(context.Background(), method, params))
+	data, err := encode(struct {
+		Version string `json:"jsonrpc"`
+		Method  string `json:"method"`
+		Params  any    `json:"params,omitempty"`
+	}{"2.0", method, params})
+	if err != nil {
+		return err
+	}
+	return c.callError(c.stream.write(data))
 }
 
 // Room waits until little is left to be written, so that what reads slowly is not
 // given more. Replies need not wait.
-func (c *Conn) Room(ctx context.Context) error { return c.w.below(ctx, roomBytes) }
+func (c *Conn) Room(ctx context.Context) error {
+	return c.callError(c.w.below(ctx, roomBytes))
+}
 
 // HasRoom reports whether [Conn.Room] would return at once.
 func (c *Conn) HasRoom() bool { return c.w.has(roomBytes) }
@@ -254,10 +265,14 @@ func (c *Conn) encodeReply(id string, result any, failed *Error) (data []byte, e
 			Error   *Error          `json:"error"`
 		}{"2.0", reply.ID, failed}
 	}
+	return encode(v)
+}
+
+func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err = enc.Encode(v)
+	err := enc.Encode(v)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
@@ -325,7 +340,7 @@ func wireError(ctx context.Context, err error) *Error {
 	if err == nil {
 		return nil
 	}
-	if failed, ok := errors.AsType[*Error](err); ok {
+	if failed, ok := err.(*Error); ok { // not one that a call of ours came back with
 		return failed
 	}
 	if errors.Is(err, ErrCancelled) || ctx.Err() != nil && errors.Is(err, ctx.Err()) {

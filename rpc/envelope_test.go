@@ -160,7 +160,7 @@ func TestAWorkIsAnsweredWhateverItReturns(t *testing.T) {
 		"none":         `"error":{"code":-32603,"message":"…`,
 		"accept crash": `"error":{"code":-32603,"message":"accept crash crashed…`,
 		"error":        `"error":{"code":-32603,"message":"plain"}}`,
-		"wrapped":      `"error":{"code":-5,"message":"own"}}`,
+		"wrapped":      `"error":{"code":-32603,"message":"outer: own (code -5)"}}`,
 		"cancelled":    `"error":{"code":-32800,"message":"the request was cancelled"}}`,
 		"other":        `"error":{"code":-32603,"message":"context canceled"}}`,
 	} {

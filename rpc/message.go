@@ -44,6 +44,10 @@ func parse(body []byte) (m message, id json.RawMessage, bad *Error) {
 			return m, none, Errorf(CodeInvalidRequest, "the id of a message has to be a string or a number; leave it out of a notification")
 		}
 	}
+	if !asks && id[0] == '"' { // an answer that lost its result, which Lua's nil and JavaScript's undefined do
+		m.result = none
+		return m, nil, nil
+	}
 	if !asks {
 		return m, id, Errorf(CodeInvalidRequest, "the message has no method; it is neither a request nor an answer to one")
 	}

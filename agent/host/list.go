@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -129,5 +130,9 @@ func (h *Host) Delete(folder, id string) error {
 	if err != nil {
 		return err
 	}
-	return journal.Remove(file)
+	err = journal.Remove(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no session %q in this workspace; check the ID", id)
+	}
+	return err
 }

@@ -100,7 +100,7 @@ func List(dir string) ([]string, error) {
 func Remove(path string) error {
 	resolved, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no journal %s; check the session ID", path)
+		return fmt.Errorf("there is no journal %s: %w", path, fs.ErrNotExist)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot remove the journal %s: %w", path, err)

@@ -25,7 +25,7 @@ func (s *Server) acceptPrompt(ctx context.Context, p PromptParams) rpc.Work {
 		}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	t := &turn{session: p.SessionID, token: string(p.WorkDoneToken), done: make(chan struct{}), cancel: cancel}
+	t := &turn{session: p.SessionID, token: string(p.WorkDoneToken), done: make(chan struct{}), ctx: ctx, cancel: cancel}
 	if err := s.sessions.begin(t); err != nil {
 		cancel(nil)
 		return rpc.Fail(err)
@@ -73,6 +73,9 @@ func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *sess
 	}
 	message, err := s.message(ctx, sess, p)
 	if err != nil {
+		if fresh {
+			s.discard(sess, t)
+		}
 		return nil, err
 	}
 	out := newOutbox(s.conn, sess)
@@ -81,6 +84,7 @@ func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *sess
 	}
 	progress := s.beginProgress(ctx, t, p.Text)
 	done, text, err := s.run(ctx, t, sess, message, out, progress)
+	sess.editor.asking.Wait() // what was asked is answered or taken back
 	out.close()
 	progress.end(done)
 	return s.answer(ctx, sess, done, text, err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"assent/agent"
 	"assent/agent/workspace"
@@ -17,6 +18,7 @@ type editor struct {
 	*workspace.Workspace
 	s       *Server
 	session string
+	asking  sync.WaitGroup // reviews that are open
 }
 
 var _ agent.Editor = (*editor)(nil)
@@ -36,6 +38,8 @@ func (e *editor) Read(ctx context.Context, ok agent.Approval, path string) (agen
 // Review implements [agent.Editor]. Edits are asked in one review, or with plain
 // questions where the client has none; other effects one by one.
 func (e *editor) Review(ctx context.Context, p agent.Proposal) (agent.Decision, error) {
+	e.asking.Add(1)
+	defer e.asking.Done()
 	d := agent.Decision{By: agent.ByPerson, Parts: make([]agent.PartDecision, len(p.Parts))}
 	var edits []int
 	for i, part := range p.Parts {
@@ -119,7 +123,7 @@ func (e *editor) reviewOnce(ctx context.Context, p agent.Proposal, parts []int, 
 	end()
 	if err != nil {
 		if failed, ok := malformedAnswer(err); ok {
-			d.Comment = failed
+			d.By, d.Comment = agent.ByHeadless, failed
 			return nil, nil
 		}
 		return nil, err
@@ -129,20 +133,29 @@ func (e *editor) reviewOnce(ctx context.Context, p agent.Proposal, parts []int, 
 		for _, i := range parts {
 			d.Parts[i] = agent.PartDecision{}
 		}
-		d.Comment = "The answer to the review could not be understood (" + err.Error() + "), so it counts as no."
+		d.By, d.Comment = agent.ByHeadless, notUnderstood(err.Error())
 		return nil, nil
 	}
 	return r.left, nil
 }
 
-// malformedAnswer tells an answer that could not be decoded from none.
-func malformedAnswer(err error) (string, bool) {
-	_, wrongType := errors.AsType[*json.UnmarshalTypeError](err)
-	_, noJSON := errors.AsType[*json.SyntaxError](err)
-	if !wrongType && !noJSON {
-		return "", false
+// malformedAnswer tells an answer that could not be decoded from none. Nobody has
+// decided anything then.
+func malformedAnswer(err error) (comment string, malformed bool) {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if wrong.Field == "" {
+			return notUnderstood("it is a " + wrong.Value), true
+		}
+		return notUnderstood(wrong.Field + " is a " + wrong.Value), true
 	}
-	return "The answer could not be understood (" + err.Error() + "), so it counts as no.", true
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return notUnderstood(err.Error()), true
+	}
+	return "", false
+}
+
+func notUnderstood(why string) string {
+	return "The client's answer could not be understood (" + why + "), so it counts as no."
 }
 
 // reading turns the answer to a review into decisions.

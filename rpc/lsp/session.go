@@ -30,11 +30,11 @@ type turn struct {
 	token   string // of its progress, as JSON text, or ""
 	done    chan struct{}
 
-	cancel    context.CancelCauseFunc
-	cancelled bool
-	before    *turn    // that has to end first
-	started   bool     // its session takes steers
-	early     []string // steers that came before
+	ctx     context.Context // the turn's own: it ends when the turn is cancelled
+	cancel  context.CancelCauseFunc
+	before  *turn    // that has to end first
+	started bool     // its session takes steers
+	early   []string // steers that came before
 }
 
 // errCancelled is the cause of a turn's end that the person asked for.
@@ -71,7 +71,7 @@ func (r *sessions) latest(id string) *turn {
 func (r *sessions) begin(t *turn) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if t.before = r.latest(t.session); t.before != nil && !t.before.cancelled {
+	if t.before = r.latest(t.session); t.before != nil && t.before.ctx.Err() == nil {
 		return failed(errors.New("the session is still answering; wait, or send assent/cancel or assent/steer"))
 	}
 	r.turns = append(r.turns, t)
@@ -96,14 +96,13 @@ func (r *sessions) add(s *session, t *turn) {
 	}
 }
 
-// cancel cancels the turns that are meant, of those that are not cancelled yet.
+// cancel cancels the turns that are meant, and returns all.
 func (r *sessions) cancel(meant func(*turn) bool) []*turn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, t := range r.turns {
-		if !t.cancelled && meant(t) {
-			t.cancelled = true
-			t.cancel(errCancelled)
+		if meant(t) {
+			t.cancel(errCancelled) // a second time does nothing
 		}
 	}
 	return slices.Clone(r.turns)
@@ -115,7 +114,7 @@ func (r *sessions) cancelAll() []*turn { return r.cancel(func(*turn) bool { retu
 func (r *sessions) steer(sess *session, text string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if t := r.latest(sess.ID); t != nil && !t.started && !t.cancelled {
+	if t := r.latest(sess.ID); t != nil && !t.started && t.ctx.Err() == nil {
 		t.early = append(t.early, text)
 		return nil
 	}
@@ -191,6 +190,21 @@ func (s *Server) newSession(ctx context.Context, cwd string, setup host.Setup, t
 	e.session = opened.ID
 	s.sessions.add(sess, t)
 	return sess, nil
+}
+
+// discard takes back a session in which nothing happened.
+func (s *Server) discard(sess *session, t *turn) {
+	s.sessions.mu.Lock()
+	delete(s.sessions.open, sess.ID)
+	t.session = ""
+	s.sessions.mu.Unlock()
+	engine, err := s.open()
+	if err == nil {
+		err = errors.Join(sess.Close(), engine.Host.Delete(sess.Folders()[0], sess.ID))
+	}
+	if err != nil {
+		s.log.Warn("an empty session could not be removed", "error", err)
+	}
 }
 
 // foldersFor are the folders of a session that begins in cwd, a path or a file:
@@ -276,7 +290,8 @@ func (s *Server) acceptSessionDelete(_ context.Context, p SessionParams) rpc.Wor
 		}
 		dirs, err := s.foldersFor("")
 		if sess != nil {
-			dirs, err = sess.Folders(), sess.Close()
+			dirs = sess.Folders()
+			err = sess.Close()
 		}
 		if err != nil {
 			return nil, err

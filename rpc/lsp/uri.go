@@ -30,7 +30,7 @@ func locate(raw string) location {
 		if u, err := uri.Parse(raw); err == nil {
 			key = string(u)
 		}
-		return location{key: key, why: "a " + scheme + ": document is no file on this machine; its text can be given as context, and it can't be changed"}
+		return location{key: key, why: "it is no file on this machine, and not open in the editor"}
 	}
 	return locateFile(raw, rest)
 }

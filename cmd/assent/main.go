@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 
+	"assent/rpc/lsp"
+
 	"github.com/spf13/cobra"
 )
 
@@ -76,7 +78,9 @@ func rootCommand(std streams, getenv func(string) string) *cobra.Command {
 			if !daemon.stdio {
 				return cmd.Help()
 			}
-			return runDaemon(std, getenv, *flags, daemon)
+			return runDaemon(std, flags.dir, daemon, func(editor lsp.InitializationOptions) (*lsp.Engine, error) {
+				return openEngine(*flags, editor, getenv)
+			})
 		},
 	}
 	daemon.register(root.Flags())

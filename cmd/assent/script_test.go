@@ -18,9 +18,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// The scripts run this binary as assent, in a real process.
+// The tests run this binary as assent, in a real process.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"assent": main})
+	testscript.Main(m, map[string]func(){"assent": main, "noisy": noisy})
 }
 
 func TestScripts(t *testing.T) {

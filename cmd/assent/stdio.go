@@ -34,8 +34,11 @@ func (d *daemonFlags) register(f *pflag.FlagSet) {
 	f.Lookup("clientProcessId").Hidden = true
 }
 
-// runDaemon serves one client until it leaves.
-func runDaemon(std streams, getenv func(string) string, global globalFlags, flags daemonFlags) error {
+// opener makes what sessions need, by the settings that an editor sent.
+type opener func(lsp.InitializationOptions) (*lsp.Engine, error)
+
+// runDaemon serves one client, in the folder dir if it names none, until it leaves.
+func runDaemon(std streams, dir string, flags daemonFlags, open opener) error {
 	framing, err := rpc.ParseFraming(flags.framing)
 	if err != nil {
 		return usage(err)
@@ -54,9 +57,7 @@ func runDaemon(std streams, getenv func(string) string, global globalFlags, flag
 	defer holdBrokenPipes()()
 
 	conn := rpc.New(std.in, out, rpc.Options{Framing: framing, Log: log, Hangup: func() bool { return rpc.Hungup(out) }})
-	server := lsp.New(conn, lsp.Options{Version: version(), Dir: global.dir, Log: log, Open: func(editor lsp.InitializationOptions) (*lsp.Engine, error) {
-		return openEngine(global, editor, getenv)
-	}})
+	server := lsp.New(conn, lsp.Options{Version: version(), Dir: dir, Log: log, Open: open})
 	if flags.client != 0 {
 		conn.WatchProcess(flags.client)
 	}

@@ -205,14 +205,18 @@ func (c *Conn) callError(err error) error {
 	return err
 }
 
-// EndsSoon waits a moment and reports whether the input ends in it: some clients
-// answer what is open with errors before they go.
+// EndsSoon waits a moment and reports whether the connection ends in it: some
+// clients answer what is open with errors before they go.
 func (c *Conn) EndsSoon() bool {
+	hungup := func() bool { return c.opts.Hangup != nil && c.opts.Hangup() || c.w.failed() }
+	if hungup() {
+		return true
+	}
 	select {
 	case <-c.input.Done():
 		return true
 	case <-time.After(endGrace):
-		return false
+		return hungup()
 	}
 }
 

@@ -165,3 +165,10 @@ func (w *writer) has(limit int) bool {
 	defer w.mu.Unlock()
 	return w.err != nil || w.queued <= limit
 }
+
+// failed reports whether nothing can be written any more.
+func (w *writer) failed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err != nil
+}

@@ -81,13 +81,13 @@ func (e *editor) unanswered(err error) (agent.Decision, error) {
 }
 
 // lost marks an error that means that nobody can answer any more. A client that
-// closes answers its open requests with internal errors, right before its end; that
-// is no answer either.
+// closes answers its open requests with such errors, right before its end; that is no
+// answer either.
 func (e *editor) lost(err error) error {
 	if errors.Is(err, rpc.ErrClosed) || errors.Is(err, rpc.ErrBroken) {
 		return fmt.Errorf("%w: %w", agent.ErrInterrupted, err)
 	}
-	if failed, ok := errors.AsType[*rpc.Error](err); ok && (failed.Code == rpc.CodeInternal || failed.Code == codeServerCancelled) && e.s.conn.EndsSoon() {
+	if failed, ok := errors.AsType[*rpc.Error](err); ok && slices.Contains([]int{rpc.CodeInternal, rpc.CodeCancelled, codeServerCancelled}, failed.Code) && e.s.conn.EndsSoon() {
 		return fmt.Errorf("%w: %w", agent.ErrInterrupted, err)
 	}
 	return err

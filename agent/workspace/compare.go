@@ -24,18 +24,19 @@ func Compare(base string, hunks []agent.Hunk, actual string) Outcome {
 	}
 	var out Outcome
 	var there []agent.Hunk
-	fromWant, fromBase := changesBetween(want, actual), changesBetween(base, actual)
+	fromWant, fromBase := Diff(want, actual), Diff(base, actual)
 	shift := 0
 	for _, h := range hunks {
-		now := span{h.At + shift, h.At + shift + len(h.New)}
+		landed := intact(fromWant, h.At+shift, h.New, h.Old)
+		missing := intact(fromBase, h.At, h.Old, h.New)
 		shift += len(h.New) - len(h.Old)
 		switch {
-		case untouched(fromWant, now):
-			out.Landed = append(out.Landed, h.ID)
-		case untouched(fromBase, span{h.At, h.At + len(h.Old)}):
+		case missing && !landed:
 			out.Missing = append(out.Missing, h.ID)
 			continue
-		default:
+		case landed && !missing:
+			out.Landed = append(out.Landed, h.ID)
+		default: // neither, or both: the new lines and the old ones, at another place
 			out.Altered = append(out.Altered, h.ID)
 		}
 		there = append(there, h)
@@ -46,9 +47,17 @@ func Compare(base string, hunks []agent.Hunk, actual string) Outcome {
 	return out
 }
 
-func untouched(changes []change, s span) bool {
+// intact reports whether the lines at a place of a text outlived some changes of it.
+// What was added right beside them does not matter. Lines that are none, since a hunk
+// adds or removes, are intact if nothing was changed across their place, nor what they
+// stand against was put there.
+func intact(changes []agent.Hunk, at int, lines, against string) bool {
+	end := at + len(lines)
 	for _, c := range changes {
-		if c.touches(s) {
+		switch last := c.At + len(c.Old); {
+		case c.At < end && at < last, c.Old == "" && at < c.At && c.At < end, lines == "" && c.At < at && at < last:
+			return false
+		case lines == "" && c.At <= at && at <= last && strings.Contains(c.New, against):
 			return false
 		}
 	}

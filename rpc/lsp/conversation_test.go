@@ -3,6 +3,7 @@ package lsp_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -186,13 +188,10 @@ func testEngine(replies []byte, journal string) func(lsp.InitializationOptions) 
 }
 
 // counter makes session IDs that end in 00000001, 00000002, …
-type counter struct{ n byte }
+type counter struct{ n atomic.Uint32 }
 
 func (c *counter) Read(p []byte) (int, error) {
-	c.n++
-	clear(p)
-	p[len(p)-1] = c.n
-	return len(p), nil
+	return copy(p, binary.BigEndian.AppendUint32(nil, c.n.Add(1))), nil
 }
 
 // block says the client's next lines, then hears the server until the block after it
@@ -234,7 +233,7 @@ func (c *talker) block(lines []string, i int) int {
 // asks is the ID of a request, as JSON text: of the null that what is no message is
 // answered with, and "" for what is not answered.
 func asks(t *testing.T, line string) string {
-	switch m := object(t, line[3:]); {
+	switch m := members(t, line[3:]); {
 	case m == nil:
 		return "null"
 	case m["method"] != nil:
@@ -245,14 +244,14 @@ func asks(t *testing.T, line string) string {
 
 // answers is what a line of the client waits for if it is an answer, else "".
 func answers(t *testing.T, line string) string {
-	m := object(t, line[3:])
+	m := members(t, line[3:])
 	if id := string(m["id"]); m["method"] == nil && strings.HasPrefix(id, `"s`) {
 		return "id " + id
 	}
 	return ""
 }
 
-func object(t *testing.T, text string) map[string]json.RawMessage {
+func members(t *testing.T, text string) map[string]json.RawMessage {
 	t.Helper()
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
@@ -267,7 +266,7 @@ func (c *talker) say(line string) {
 	if id := asks(c.t, line); id != "" {
 		c.asked[id] = true
 	}
-	if object(c.t, text) != nil {
+	if members(c.t, text) != nil {
 		text = `{"jsonrpc":"2.0",` + strings.TrimPrefix(text, "{")
 	}
 	if _, err := io.WriteString(c.in, text+"\n"); err != nil {
@@ -281,7 +280,7 @@ var (
 )
 
 func (c *talker) hear(line string) {
-	m := object(c.t, line)
+	m := members(c.t, line)
 	if m["method"] == nil {
 		delete(c.asked, string(m["id"]))
 		c.seen = append(c.seen, "answer "+string(m["id"]))
@@ -314,7 +313,7 @@ func (c *talker) sayLater() {
 // sorted is a message with the members that jsonrpc2 puts in the order of a map in
 // the usual one.
 func sorted(t *testing.T, text string) []byte {
-	m := object(t, text)
+	m := members(t, text)
 	var b bytes.Buffer
 	for _, name := range []string{"id", "method", "params", "result", "error"} {
 		if raw, ok := m[name]; ok {

@@ -97,10 +97,24 @@ func (d *documents) close(rawURI string) {
 	}
 	delete(d.byKey, key)
 	if d.byPath[doc.path] == key {
-		delete(d.byPath, doc.path)
+		d.unbind(doc.path)
 	}
 	close(d.changed)
 	d.changed = make(chan struct{})
+}
+
+// unbind has the file be that of another document, if the client has it open twice,
+// as by its name and through a link: the one of which it told last. The caller holds
+// mu.
+func (d *documents) unbind(path string) {
+	delete(d.byPath, path)
+	last := document{}
+	for _, doc := range d.byKey {
+		if doc.path == path && doc.rev > last.rev {
+			last = doc
+			d.byPath[path] = doc.key
+		}
+	}
 }
 
 // get finds a document by any spelling of its URI.

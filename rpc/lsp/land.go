@@ -151,8 +151,8 @@ func (l *lander) change(ctx context.Context) error {
 	if h, unsure := workspace.Unsure(hunks); unsure {
 		return fmt.Errorf("the lines at line %d hold bytes that are no text, and the editor can't tell which; edit other lines, or convert the file first", lineBreaks(base[:h.At])+1)
 	}
-	there := func(doc document, open bool) bool {
-		return open && doc.rev > rev && len(workspace.Compare(base, hunks, doc.text).Missing) == 0
+	there := func(doc document, open bool) bool { // a hunk that is altered may be one that the person typed in before
+		return open && doc.rev > rev && len(workspace.Compare(base, hunks, doc.text).Landed) == len(hunks)
 	}
 	answer := l.send(ctx, base, hunks, there)
 	doc, open := l.e.s.docs.at(l.edit.Path)

@@ -24,11 +24,17 @@ type outbox struct {
 	sess *session
 
 	mu      sync.Mutex
-	pending []DeltaEvent // of the two types in turn
+	pending []piece // of the two types in turn
 	size    int
 	sent    time.Time   // when deltas were sent last; zero: none of this reply
 	timer   *time.Timer // set while a flush is due
 	closed  bool
+}
+
+// piece is a text of one type that is kept back.
+type piece struct {
+	kind string
+	text []byte
 }
 
 func newOutbox(conn *rpc.Conn, sess *session) *outbox { return &outbox{conn: conn, sess: sess} }
@@ -67,11 +73,11 @@ func (o *outbox) add(kind, text string) {
 		return
 	}
 	o.size += len(text)
-	if last := len(o.pending) - 1; last >= 0 && o.pending[last].Type == kind {
-		o.pending[last].Delta += text
-		return
+	if last := len(o.pending) - 1; last < 0 || o.pending[last].kind != kind {
+		o.pending = append(o.pending, piece{kind: kind})
 	}
-	o.pending = append(o.pending, DeltaEvent{kind, text})
+	last := &o.pending[len(o.pending)-1]
+	last.text = append(last.text, text...)
 }
 
 // tick sends what is pending when the model is silent. If there is no room, the
@@ -99,8 +105,8 @@ func (o *outbox) flush() error {
 		o.timer.Stop()
 		o.timer = nil
 	}
-	for _, d := range o.pending {
-		if err := o.notify(d); err != nil {
+	for _, p := range o.pending {
+		if err := o.notify(DeltaEvent{p.kind, string(p.text)}); err != nil {
 			return err
 		}
 	}

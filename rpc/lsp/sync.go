@@ -51,11 +51,10 @@ func (s *Server) didChange(raw json.RawMessage) {
 	s.docs.update(p.TextDocument.URI, func(doc *document) {
 		was := doc.broken
 		doc.version, doc.unsure = p.TextDocument.Version, false
-		if err == nil {
-			err = doc.apply(p.ContentChanges, s.client.encoding)
-		}
 		if err != nil {
 			doc.broken = err.Error()
+		} else {
+			doc.apply(p.ContentChanges, s.client.encoding)
 		}
 		if doc.broken != "" && was == "" {
 			s.tell(protocol.MessageTypeWarning, fmt.Sprintf("assent can't follow the text of %s (%s), so it leaves the file alone; save it, or close it and open it again.", doc.uri, doc.broken))
@@ -63,26 +62,29 @@ func (s *Server) didChange(raw json.RawMessage) {
 	})
 }
 
-// apply makes the changes, each on the text that the one before left.
-func (doc *document) apply(changes []contentChange, e encoding) error {
+// apply makes the changes, each on the text that the one before left. After one that
+// can't be followed, only a whole text counts.
+func (doc *document) apply(changes []contentChange, e encoding) {
 	for _, c := range changes {
 		switch {
 		case c.Text == nil:
-			return errors.New("a change without a text")
+			doc.broken = "a change without a text"
 		case c.Range == nil:
 			doc.text, doc.broken = *c.Text, ""
-			continue
-		case doc.broken != "":
-			continue // until a whole text comes
+		case doc.broken == "":
+			doc.replace(*c.Range, *c.Text, e)
 		}
-		from, ok1 := offsetAt(doc.text, c.Range.Start, e)
-		to, ok2 := offsetAt(doc.text, c.Range.End, e)
-		if !ok1 || !ok2 || from > to {
-			return fmt.Errorf("a change from line %d to %d, of %d", c.Range.Start.Line+1, c.Range.End.Line+1, lineBreaks(doc.text)+1)
-		}
-		doc.text = doc.text[:from] + *c.Text + doc.text[to:]
 	}
-	return nil
+}
+
+func (doc *document) replace(r protocol.Range, text string, e encoding) {
+	from, ok1 := offsetAt(doc.text, r.Start, e)
+	to, ok2 := offsetAt(doc.text, r.End, e)
+	if !ok1 || !ok2 || from > to {
+		doc.broken = fmt.Sprintf("a change from line %d to %d, of %d", uint64(r.Start.Line)+1, uint64(r.End.Line)+1, lineBreaks(doc.text)+1)
+		return
+	}
+	doc.text = doc.text[:from] + text + doc.text[to:]
 }
 
 // didSave takes the text that was saved, which mends what could not be followed.

@@ -36,8 +36,9 @@ func locate(raw string) location {
 }
 
 func locateFile(raw, rest string) location {
-	if i := strings.IndexAny(rest, "?#"); i >= 0 {
-		return location{key: raw, why: "a file: URI has no query and no fragment; spell a # in a name as %23 and a ? as %3F"}
+	unlike := "no file " + raw // unlike the key of any file: file:///w/a#b is not file:///w/a%23b
+	if strings.ContainsAny(rest, "?#") {
+		return location{key: unlike, why: "a file: URI has no query and no fragment; spell a # in a name as %23 and a ? as %3F"}
 	}
 	host := ""
 	if after, ok := strings.CutPrefix(rest, "//"); ok {
@@ -45,11 +46,11 @@ func locateFile(raw, rest string) location {
 		rest = "/" + rest
 	}
 	if upper := strings.ToUpper(rest); strings.Contains(upper, "%2F") || strings.Contains(upper, "%00") || runtime.GOOS == "windows" && strings.Contains(upper, "%5C") {
-		return location{key: raw, why: "it has an encoded slash or NUL in a name, which no file has"}
+		return location{key: unlike, why: "it has an encoded slash or NUL in a name, which no file has"}
 	}
 	name, err := url.PathUnescape(rest)
 	if err != nil || !strings.HasPrefix(name, "/") {
-		return location{key: raw, why: "its path is not well formed"}
+		return location{key: unlike, why: "its path is not well formed"}
 	}
 	if host = strings.ToLower(host); host == "localhost" {
 		host = ""

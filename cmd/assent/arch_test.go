@@ -22,8 +22,7 @@ import (
 
 const module = "assent/"
 
-// layer says what the packages that match pkg may import of this module. Tests
-// may also import agenttest, and what that stands on.
+// layer says what the packages that match pkg may import of this module.
 type layer struct {
 	pkg string   // a pattern of path.Match, the first that matches counts
 	may []string // likewise
@@ -47,8 +46,10 @@ func layers() []layer {
 	}
 }
 
+// forTests are packages that tests may import as well: those of a dialect run real
+// sessions, with a model that needs no network.
 func forTests() []string {
-	return []string{"agent", "agent/agenttest", "agent/workspace", "editors/*"}
+	return []string{"agent", "agent/agenttest", "agent/workspace", "agent/model/*", "tools", "editors/*"}
 }
 
 // home says which packages may import a library, with all that is below its path,

@@ -62,9 +62,11 @@ func (w *Workspace) find(name string) (target, error) {
 		return target{}, fmt.Errorf("%s: %w", name, err)
 	}
 	info, statErr := os.Lstat(real)
-	if text, open, _ := w.buffer(real); open && errors.Is(statErr, fs.ErrNotExist) {
-		t.Exists, t.Size = true, int64(len(text)) // not saved yet
-		return t, nil
+	if errors.Is(statErr, fs.ErrNotExist) && !t.Outside {
+		if text, open, _ := w.buffer(real); open { // not saved yet
+			t.Exists, t.Size = true, int64(len(text))
+			return t, nil
+		}
 	}
 	switch {
 	case err != nil:

@@ -33,7 +33,11 @@ func (s *Server) acceptPrompt(ctx context.Context, p PromptParams) rpc.Work {
 	return func() (any, error) {
 		defer cancel(nil)
 		defer s.sessions.end(t)
-		return s.prompt(ctx, p, t, sess)
+		result, err := s.prompt(ctx, p, t, sess)
+		if ctx.Err() != nil && errors.Is(context.Cause(ctx), rpc.ErrCancelled) {
+			return nil, rpc.ErrCancelled
+		}
+		return result, err
 	}
 }
 
@@ -57,8 +61,9 @@ func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *sess
 	if t.before != nil {
 		select {
 		case <-t.before.done:
-		case <-ctx.Done():
-			return nil, rpc.ErrCancelled // nothing of it began
+		case <-ctx.Done(): // nothing of it began
+			done := agent.Done{Reason: agent.StopCancelled}
+			return PromptResult{SessionID: sess.ID, StopReason: string(done.Reason), Message: done.Explain()}, nil
 		}
 	}
 	fresh := sess == nil
@@ -87,7 +92,7 @@ func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *sess
 	sess.editor.asking.Wait() // what was asked is answered or taken back
 	out.close()
 	progress.end(done)
-	return s.answer(ctx, sess, done, text, err)
+	return s.answer(sess, done, text, err)
 }
 
 // run consumes the events of a turn. The session waits while an event can't be
@@ -120,15 +125,13 @@ func (s *Server) run(ctx context.Context, t *turn, sess *session, message agent.
 }
 
 // answer is what the prompt is answered with.
-func (s *Server) answer(ctx context.Context, sess *session, done agent.Done, text string, err error) (any, error) {
+func (s *Server) answer(sess *session, done agent.Done, text string, err error) (any, error) {
 	switch {
 	case errors.Is(err, agent.ErrInterrupted), errors.Is(err, rpc.ErrClosed), errors.Is(err, rpc.ErrBroken):
 		s.waits.lose()
 		return nil, failed(fmt.Errorf("%w; nothing of the question was done", agent.ErrInterrupted))
 	case err != nil:
 		return nil, failed(err)
-	case done.Reason == agent.StopCancelled && errors.Is(context.Cause(ctx), rpc.ErrCancelled):
-		return nil, rpc.ErrCancelled
 	}
 	result := PromptResult{sess.ID, string(done.Reason), text, done.Turns, usage(done.Usage), done.Denied}
 	if ending := done.Explain(); ending != "" {

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What an editor sends may come out of a repository. It must not lead the key to
+// another server than the one beside which the person set it.
+func TestTheKeyStaysWithTheServerThatThePersonNamed(t *testing.T) {
+	const home = "http://localhost:1/v1"
+	cases := map[string]struct {
+		env, file, editor, flag string // model servers, of each source
+		wantServer, wantKey     string
+	}{
+		"no server is named":              {"", "", "", "", "", "key"},
+		"in the environment":              {home, "", "", "", home, "key"},
+		"the editor names another":        {"", "", "http://evil/v1", "", "http://evil/v1", ""},
+		"the editor names the same":       {"", home, home, "", home, "key"},
+		"the editor against the file":     {"", home, "http://evil/v1", "", "http://evil/v1", ""},
+		"the environment wins":            {home, "", "http://evil/v1", "", home, "key"},
+		"a flag wins":                     {"", "", "http://evil/v1", home, home, "key"},
+		"the file, and no word of editor": {"", home, "", "", home, "key"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if c.file != "" {
+				write(t, filepath.Join(dir, "assent", "config.toml"), "base_url = \""+c.file+"\"\n")
+			}
+			env := map[string]string{"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": c.env, "XDG_CONFIG_HOME": dir, "XDG_STATE_HOME": dir}
+			flags := globalFlags{editor: config{BaseURL: c.editor}, overrides: config{BaseURL: c.flag}}
+			cfg, err := loadConfig(flags, func(name string) string { return env[name] })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cfg.BaseURL != c.wantServer || cfg.APIKey != c.wantKey {
+				t.Errorf("the server is %q and the key %q, want %q and %q", cfg.BaseURL, cfg.APIKey, c.wantServer, c.wantKey)
+			}
+			if warned := strings.Contains(strings.Join(cfg.warnings, " "), "your key was given for another"); warned != (c.wantKey == "") {
+				t.Errorf("warnings %q", cfg.warnings)
+			}
+		})
+	}
+}

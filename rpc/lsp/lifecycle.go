@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"assent/agent"
 	"assent/agent/workspace"
 	"assent/rpc"
 
@@ -69,7 +70,11 @@ func (s *Server) initialize(raw json.RawMessage) rpc.Work {
 // capabilities are what we offer.
 func (s *Server) capabilities() *protocol.InitializeResult {
 	yes, incremental := true, protocol.TextDocumentSyncKindIncremental
-	ours, _ := json.Marshal(map[string]any{"assent": Abilities{Version: Version, Review: true, Approve: true}}) // can be encoded
+	lands := agent.SourceDisk
+	if s.client.applyEdit {
+		lands = agent.SourceBuffer
+	}
+	ours, _ := json.Marshal(map[string]any{"assent": Abilities{Version: Version, Review: true, Approve: true, Lands: string(lands)}}) // can be encoded
 	return &protocol.InitializeResult{
 		Capabilities: protocol.ServerCapabilities{
 			PositionEncoding: s.client.encoding,

@@ -58,13 +58,9 @@ func (p PromptParams) check() error {
 
 // prompt runs one turn, of a new session if sess is nil.
 func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *session) (any, error) {
-	if t.before != nil {
-		select {
-		case <-t.before.done:
-		case <-ctx.Done(): // nothing of it began
-			done := agent.Done{Reason: agent.StopCancelled}
-			return PromptResult{SessionID: sess.ID, StopReason: string(done.Reason), Message: done.Explain()}, nil
-		}
+	if !t.alone(ctx) { // nothing of it began
+		done := agent.Done{Reason: agent.StopCancelled}
+		return PromptResult{SessionID: sess.ID, StopReason: string(done.Reason), Message: done.Explain()}, nil
 	}
 	fresh := sess == nil
 	if fresh {

@@ -97,14 +97,17 @@ func (e *editor) lost(err error) error {
 const codeServerCancelled = -32802
 
 // review asks with assent/review. What must be answered alone and was not is asked
-// again, alone.
+// again, alone; what is said then is about that part.
 func (e *editor) review(ctx context.Context, p agent.Proposal, parts []int, d *agent.Decision) error {
 	left, err := e.reviewOnce(ctx, p, parts, d)
 	for _, i := range left {
 		if err != nil {
 			return err
 		}
-		_, err = e.reviewOnce(ctx, p, []int{i}, d)
+		alone := agent.Decision{Parts: make([]agent.PartDecision, len(p.Parts))}
+		_, err = e.reviewOnce(ctx, p, []int{i}, &alone)
+		d.Parts[i] = alone.Parts[i]
+		d.Parts[i].Comment = alone.Comment
 	}
 	return err
 }
@@ -167,6 +170,7 @@ type reading struct {
 	result ReviewResult
 	out    *agent.Decision
 	left   []int
+	said   map[string]string // verdicts on files, by key
 }
 
 func (r *reading) read() error {
@@ -199,14 +203,19 @@ func (r *reading) readFiles() error {
 			r.left = append(r.left, i)
 		}
 	}
+	r.said = map[string]string{}
 	for uri, verdict := range r.result.Files {
-		here := r.of(uri)
-		if len(here) == 0 {
+		here, key := r.of(uri), locate(uri).key
+		before, twice := r.said[key]
+		switch {
+		case len(here) == 0:
 			return fmt.Errorf("the file %s is not in the review", uri)
-		}
-		if verdict != accept && verdict != reject {
+		case verdict != accept && verdict != reject:
 			return fmt.Errorf("the verdict %q on %s is neither accept nor reject", verdict, uri)
+		case twice && before != verdict:
+			return fmt.Errorf("there are two verdicts on %s", uri)
 		}
+		r.said[key] = verdict
 		for _, i := range here {
 			r.settled(i)
 			r.out.Parts[i].Accept = verdict == accept
@@ -277,11 +286,18 @@ func (r *reading) hunk(id string) (int, agent.Edit, agent.Hunk, bool) {
 // readEdited takes whole texts of the person. Where several calls change one file
 // the text is what the last of them leads to, and the others are accepted.
 func (r *reading) readEdited() error {
+	edited := map[string]bool{}
 	for uri, text := range r.result.Edited {
-		here := r.of(uri)
-		if len(here) == 0 {
+		here, key := r.of(uri), locate(uri).key
+		switch {
+		case len(here) == 0:
 			return fmt.Errorf("the edited file %s is not in the review", uri)
+		case edited[key]:
+			return fmt.Errorf("there are two edited texts of %s", uri)
+		case r.said[key] == reject:
+			return fmt.Errorf("%s is refused, and has an edited text", uri)
 		}
+		edited[key] = true
 		for n, i := range here {
 			edit := r.p.Parts[i].Effect.(agent.Edit)
 			r.settled(i)

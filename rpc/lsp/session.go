@@ -78,6 +78,19 @@ func (r *sessions) begin(t *turn) error {
 	return nil
 }
 
+// alone waits for the turns before, and reports false if this one is cancelled
+// meanwhile. One of them may end before another that it waited for itself.
+func (t *turn) alone(ctx context.Context) bool {
+	for b := t.before; b != nil; b = b.before {
+		select {
+		case <-b.done:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
 // end takes a turn away and lets go who waits for it.
 func (r *sessions) end(t *turn) {
 	r.mu.Lock()

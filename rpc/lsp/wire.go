@@ -31,10 +31,11 @@ const Version = 1
 // Abilities are what client and server tell each other in
 // capabilities.experimental.assent.
 type Abilities struct {
-	Version  int  `json:"version"`
-	Review   bool `json:"review,omitempty"`
-	Approve  bool `json:"approve,omitempty"`
-	SyncsAll bool `json:"syncsAll,omitempty"`
+	Version  int    `json:"version"`
+	Review   bool   `json:"review,omitempty"`
+	Approve  bool   `json:"approve,omitempty"`
+	SyncsAll bool   `json:"syncsAll,omitempty"`
+	Lands    string `json:"lands,omitempty"`
 }
 
 // PromptParams are those of assent/prompt.

@@ -64,6 +64,20 @@ func malformed(err error) error {
 	return fmt.Errorf("the edit is malformed (%w); propose it anew", err)
 }
 
+// unsaved is an error if an editor has another text of the file than the disk: were
+// the disk written behind it, the person's next save would lose one of the two.
+// Editors show line ends in their own way, so those do not count.
+func (w *Workspace) unsaved(path, disk string) error {
+	text, open, err := w.buffer(path)
+	switch {
+	case err != nil:
+		return err
+	case open && text != disk && strings.ReplaceAll(text, crlf, lf) != strings.ReplaceAll(disk, crlf, lf):
+		return errors.New("it has unsaved changes in the editor, which did not make this change itself; save the file first")
+	}
+	return nil
+}
+
 var errCancelled = errors.New("it was cancelled before it landed")
 
 // paths are those that no other landing may touch meanwhile.
@@ -117,6 +131,9 @@ func (l *lander) tryChange(ctx context.Context, at spot) error {
 	if err := at.writable(met); err != nil {
 		return err
 	}
+	if err := l.w.unsaved(l.edit.Path, met.text); err != nil {
+		return err
+	}
 	hunks := l.edit.Hunks
 	l.out.Conflicts, l.out.Foreign = nil, ""
 	if met.hash != l.edit.Base {
@@ -139,7 +156,7 @@ func (l *lander) tryChange(ctx context.Context, at spot) error {
 	if ctx.Err() != nil {
 		return errCancelled
 	}
-	if err := at.replace(met, data); err != nil {
+	if err := at.replace(met, data, func() error { return l.w.unsaved(l.edit.Path, met.text) }); err != nil {
 		return err
 	}
 	l.confirm(at, want, hunks)
@@ -253,6 +270,9 @@ func (l *lander) delete(ctx context.Context, t target) error {
 		return err
 	}
 	l.out.Before = now.hash
+	if err := l.w.unsaved(l.edit.Path, now.text); err != nil {
+		return err
+	}
 	if now.hash != l.edit.Base {
 		l.out.Foreign = foreign(l.edit.Old, now.text)
 		return errors.New("the file was changed meanwhile; read it and propose the deletion again")
@@ -290,7 +310,12 @@ func (l *lander) rename(ctx context.Context, t target) error {
 	if _, err := at.regular(); err != nil {
 		return err
 	}
-	l.meet(at)
+	if met, err := at.read(); err == nil {
+		l.out.Before = met.hash
+		if err := l.w.unsaved(l.edit.Path, met.text); err != nil {
+			return err
+		}
+	}
 	if ctx.Err() != nil {
 		return errCancelled
 	}

@@ -31,7 +31,7 @@ func (s spot) writable(met content) error {
 
 // replace puts new bytes in the place of a file, all of them or none: they are
 // written beside it, then take its name. The file must still be as it was met.
-func (s spot) replace(met content, data []byte) error {
+func (s spot) replace(met content, data []byte, last func() error) error {
 	temp, f, err := s.temporary(0o600) // not readable by others before it has the file's own mode
 	if err != nil {
 		return err
@@ -46,6 +46,9 @@ func (s spot) replace(met content, data []byte) error {
 	}
 	if !now.equal(met) || !os.SameFile(now.info, met.info) {
 		return errChanged
+	}
+	if err := last(); err != nil {
+		return err
 	}
 	if err := s.dir.Rename(temp, s.base); err != nil {
 		return writing(err)

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"slices"
 	"strings"
 
 	"assent/agent"
@@ -22,13 +23,22 @@ func Compare(base string, hunks []agent.Hunk, actual string) Outcome {
 	if actual == want {
 		return Outcome{Landed: ids(hunks)}
 	}
+	if actual == base {
+		return Outcome{Missing: ids(hunks)}
+	}
 	var out Outcome
 	var there []agent.Hunk
 	fromWant, fromBase := Diff(want, actual), Diff(base, actual)
-	shift := 0
-	for _, h := range hunks {
+	shift, doubts := 0, 0
+	for i, h := range hunks {
 		landed := intact(fromWant, h.At+shift, h.New, h.Old)
 		missing := intact(fromBase, h.At, h.Old, h.New)
+		if landed && missing && doubts < maxDoubts { // lines that repeat leave open which of them are new, or gone
+			doubts++
+			without := agent.Edit{Kind: agent.EditText, Old: base, Hunks: slices.Delete(slices.Clone(hunks), i, i+1)}.New()
+			nearer := changedLines(Diff(without, actual)) - changedLines(fromWant)
+			landed, missing = nearer > 0, nearer < 0
+		}
 		shift += len(h.New) - len(h.Old)
 		switch {
 		case missing && !landed:
@@ -62,6 +72,14 @@ func intact(changes []agent.Hunk, at int, lines, against string) bool {
 		}
 	}
 	return true
+}
+
+// maxDoubts is for how many hunks the text is compared once more.
+const maxDoubts = 20
+
+func changedLines(hunks []agent.Hunk) int {
+	added, removed := agent.Edit{Hunks: hunks}.Lines()
+	return added + removed
 }
 
 // Unsure is the first of the hunks whose old lines hold a replacement character.

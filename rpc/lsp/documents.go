@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
+	"strings"
 	"sync"
 
 	"assent/agent"
@@ -15,34 +18,45 @@ import (
 type document struct {
 	uri     string // as the client spells it
 	key     string
-	path    string // of a file: absolute, resolved; else ""
+	path    string // of a file: absolute, resolved when it was opened; else ""
 	version int32
 	text    string
+	rev     int // counts what the client told of all documents, so it is higher after each
 
-	// broken says why text is not what the client has, until the client sends a
-	// whole one.
+	// broken says why text is not what the client has, until it sends a whole one.
 	broken string
 	// unsure says that an edit was sent and the client never showed its result.
 	unsure bool
 	// hidden says that the file on disk is newer: we wrote it, since the client
 	// can't, and it has not told of the document since.
 	hidden bool
-	// rev counts what the client told of all documents, so it is higher after each.
-	rev int
 }
 
 // documents are what the client has open.
 type documents struct {
 	mu      sync.Mutex
 	byKey   map[string]document
-	byPath  map[string]string // keys
+	byPath  map[string][]string // keys, the one last told of at the end, by pathKey
 	rev     int
+	closed  map[string]int        // the rev at which a file was closed last, by pathKey
 	doubts  map[string]agent.Hash // what was on disk, of files that are not open, when an edit of them was sent and never shown
 	changed chan struct{}         // closed and made anew with each change
 }
 
 func newDocuments() *documents {
-	return &documents{byKey: map[string]document{}, byPath: map[string]string{}, doubts: map[string]agent.Hash{}, changed: make(chan struct{})}
+	return &documents{
+		byKey: map[string]document{}, byPath: map[string][]string{}, closed: map[string]int{}, doubts: map[string]agent.Hash{},
+		changed: make(chan struct{}),
+	}
+}
+
+// pathKey is the same for names that are one file. On systems where that is usual,
+// case does not count.
+func pathKey(path string) string {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return strings.ToLower(path)
+	}
+	return path
 }
 
 // put sets a document of which the client told something. The caller holds mu.
@@ -51,26 +65,43 @@ func (d *documents) put(doc document) {
 	doc.rev, doc.hidden = d.rev, false
 	d.byKey[doc.key] = doc
 	if doc.path != "" {
-		d.byPath[doc.path] = doc.key
-		delete(d.doubts, doc.path)
+		at := pathKey(doc.path)
+		d.byPath[at] = append(without(d.byPath[at], doc.key), doc.key)
+		delete(d.doubts, at)
 	}
+	d.wake()
+}
+
+func without(keys []string, key string) []string {
+	return slices.DeleteFunc(keys, func(k string) bool { return k == key })
+}
+
+// wake has those who wait look again. The caller holds mu.
+func (d *documents) wake() {
 	close(d.changed)
 	d.changed = make(chan struct{})
 }
 
-// open takes a text whole, also of a document that was open before.
-func (d *documents) open(rawURI string, version int32, text string) {
+// open takes a text whole, also of a document that was open before. broken says why
+// the text can't be relied on, if it can't.
+func (d *documents) open(rawURI string, version int32, text, broken string) {
 	l := locate(rawURI)
-	doc := document{uri: rawURI, key: l.key, version: version, text: text}
-	if l.path != "" {
-		doc.path = l.path
-		if real, err := workspace.Resolve(l.path); err == nil {
-			doc.path = real
-		}
-	}
+	doc := document{uri: rawURI, key: l.key, path: l.real(), version: version, text: text, broken: broken}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.remove(l.key) // its path may be another one
 	d.put(doc)
+}
+
+// real is the resolved path, "" if there is none.
+func (l location) real() string {
+	if l.path == "" {
+		return ""
+	}
+	if real, err := workspace.Resolve(l.path); err == nil {
+		return real
+	}
+	return l.path
 }
 
 // update makes a document what edit says, if it is open.
@@ -88,33 +119,25 @@ func (d *documents) update(rawURI string, edit func(*document)) bool {
 }
 
 func (d *documents) close(rawURI string) {
-	key := locate(rawURI).key
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	doc, open := d.byKey[key]
-	if !open {
-		return
+	if doc, open := d.remove(locate(rawURI).key); open {
+		d.rev++
+		d.closed[pathKey(doc.path)] = d.rev
+		d.wake()
 	}
-	delete(d.byKey, key)
-	if d.byPath[doc.path] == key {
-		d.unbind(doc.path)
-	}
-	close(d.changed)
-	d.changed = make(chan struct{})
 }
 
-// unbind has the file be that of another document, if the client has it open twice,
-// as by its name and through a link: the one of which it told last. The caller holds
-// mu.
-func (d *documents) unbind(path string) {
-	delete(d.byPath, path)
-	last := document{}
-	for _, doc := range d.byKey {
-		if doc.path == path && doc.rev > last.rev {
-			last = doc
-			d.byPath[path] = doc.key
+// remove forgets a document. The caller holds mu.
+func (d *documents) remove(key string) (document, bool) {
+	doc, open := d.byKey[key]
+	delete(d.byKey, key)
+	if at := pathKey(doc.path); open && doc.path != "" {
+		if d.byPath[at] = without(d.byPath[at], key); len(d.byPath[at]) == 0 {
+			delete(d.byPath, at)
 		}
 	}
+	return doc, open
 }
 
 // get finds a document by any spelling of its URI.
@@ -132,26 +155,33 @@ func (d *documents) at(path string) (document, bool) {
 	return doc, open
 }
 
-// look is at, with a channel that is closed when something changes.
+// look is at, with a channel that is closed when something changes. A file that is
+// open under two names, with two texts, is one whose text is not known.
 func (d *documents) look(path string) (doc document, open bool, changed <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	doc, open = d.byKey[d.byPath[path]]
-	return doc, open && !doc.hidden, d.changed
+	for _, key := range d.byPath[pathKey(path)] {
+		other := doc
+		doc = d.byKey[key]
+		if open && other.text != doc.text {
+			doc.broken = fmt.Sprintf("it is open twice, as %s and as %s, with different texts", other.uri, doc.uri)
+		}
+		open = open || !doc.hidden
+	}
+	return doc, open, d.changed
 }
 
-// await waits until the document of a file is as wanted, or ctx ends; then it is
-// what it is.
-func (d *documents) await(ctx context.Context, path string, wanted func(doc document, open bool) bool) (document, bool) {
+// await waits until the document of a file is as wanted, or ctx ends.
+func (d *documents) await(ctx context.Context, path string, wanted func(doc document, open bool) bool) {
 	for {
 		doc, open, changed := d.look(path)
 		if wanted(doc, open) {
-			return doc, open
+			return
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return doc, open
+			return
 		}
 	}
 }
@@ -160,18 +190,33 @@ func (d *documents) await(ctx context.Context, path string, wanted func(doc docu
 func (d *documents) nudge() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	close(d.changed)
-	d.changed = make(chan struct{})
+	d.wake()
+}
+
+// now is the rev of what was told last, of any document.
+func (d *documents) now() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.rev
+}
+
+// closedSince reports whether a file was closed after a rev.
+func (d *documents) closedSince(path string, rev int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.closed[pathKey(path)] > rev
 }
 
 // hide has the disk count for a file that we wrote there, until the client tells of
-// it again.
-func (d *documents) hide(path string) {
+// it again. What it told after rev stays.
+func (d *documents) hide(path string, rev int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if doc, open := d.byKey[d.byPath[path]]; open {
-		doc.hidden = true
-		d.byKey[doc.key] = doc
+	for _, key := range d.byPath[pathKey(path)] {
+		if doc := d.byKey[key]; doc.rev <= rev {
+			doc.hidden = true
+			d.byKey[key] = doc
+		}
 	}
 }
 
@@ -179,13 +224,15 @@ func (d *documents) hide(path string) {
 func (d *documents) doubt(path string, disk agent.Hash) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	doc, open := d.byKey[d.byPath[path]]
-	if !open {
-		d.doubts[path] = disk
-		return
+	keys := d.byPath[pathKey(path)]
+	if len(keys) == 0 {
+		d.doubts[pathKey(path)] = disk
 	}
-	doc.unsure = true
-	d.byKey[doc.key] = doc
+	for _, key := range keys {
+		doc := d.byKey[key]
+		doc.unsure = true
+		d.byKey[key] = doc
+	}
 }
 
 // unsureAt says why a file that is not open can't be relied on: as long as the disk
@@ -193,12 +240,12 @@ func (d *documents) doubt(path string, disk agent.Hash) {
 func (d *documents) unsureAt(path string, disk agent.Hash) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	was, doubted := d.doubts[path]
+	was, doubted := d.doubts[pathKey(path)]
 	if !doubted {
 		return nil
 	}
 	if was != disk {
-		delete(d.doubts, path)
+		delete(d.doubts, pathKey(path))
 		return nil
 	}
 	return errUnsure

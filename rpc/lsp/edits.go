@@ -7,10 +7,13 @@ import (
 	"go.lsp.dev/uri"
 )
 
-// workspaceEdit is an approved edit as the client applies it: hunks are those to
-// put into base, the text that it has or, of a file that is not open, will load.
-func (e *editor) workspaceEdit(edit agent.Edit, base string, hunks []agent.Hunk) protocol.WorkspaceEdit {
-	where, version := e.s.place(edit.Path)
+// workspaceEdit is an approved edit as the client applies it, made for one state of
+// the file: version and positions are of the same text.
+func (e *editor) workspaceEdit(edit agent.Edit, s state, hunks []agent.Hunk) protocol.WorkspaceEdit {
+	where, version := fileURI(e.s.folders.spell(edit.Path)), (*int32)(nil)
+	if s.open {
+		where, version = s.doc.uri, &s.doc.version
+	}
 	at := uri.URI(where) // spelled as the client does, so not parsed
 	var changes []protocol.DocumentChange
 	switch edit.Kind {
@@ -23,7 +26,7 @@ func (e *editor) workspaceEdit(edit agent.Edit, base string, hunks []agent.Hunk)
 		to, _ := e.s.place(edit.To)
 		return protocol.WorkspaceEdit{DocumentChanges: []protocol.DocumentChange{&protocol.RenameFile{Kind: "rename", OldURI: at, NewURI: uri.URI(to)}}}
 	}
-	texts := e.textEdits(base, hunks)
+	texts := e.textEdits(s.text(), hunks)
 	if !e.s.client.versioned {
 		return protocol.WorkspaceEdit{Changes: map[uri.URI][]protocol.TextEdit{at: texts}}
 	}
@@ -45,14 +48,10 @@ func (e *editor) workspaceEdit(edit agent.Edit, base string, hunks []agent.Hunk)
 // textEdits are hunks in positions of base.
 func (e *editor) textEdits(base string, hunks []agent.Hunk) []protocol.TextEdit {
 	edits := make([]protocol.TextEdit, 0, len(hunks))
+	at := newPositions(base, e.s.client.encoding)
 	for _, h := range hunks {
-		edits = append(edits, protocol.TextEdit{
-			Range: protocol.Range{
-				Start: positionAt(base, h.At, e.s.client.encoding),
-				End:   positionAt(base, h.At+len(h.Old), e.s.client.encoding),
-			},
-			NewText: h.New,
-		})
+		span := protocol.Range{Start: at.of(h.At), End: at.of(h.At + len(h.Old))}
+		edits = append(edits, protocol.TextEdit{Range: span, NewText: h.New})
 	}
 	return edits
 }

@@ -223,9 +223,11 @@ func (x *Events) file(part agent.Part, e agent.Edit) FileEdit {
 	if e.Kind == agent.EditRename {
 		f.NewURI, _ = x.place(e.To)
 	}
-	moved := 0 // lines that earlier hunks added
+	moved, at, before := 0, 0, 0 // lines that earlier hunks added; offset and line of the last hunk
 	for _, h := range e.Hunks {
-		before, oldLines, newLines := lineBreaks(e.Old[:h.At]), lineCount(h.Old), lineCount(h.New)
+		before += lineBreaks(e.Old[at:h.At])
+		at = h.At
+		oldLines, newLines := lineCount(h.Old), lineCount(h.New)
 		f.Hunks = append(f.Hunks, Hunk{h.ID, before, oldLines, before + moved, newLines, h.Old, h.New})
 		moved += newLines - oldLines
 	}

@@ -3,27 +3,17 @@ package lsp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"time"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"assent/agent"
 	"assent/agent/workspace"
 )
 
-const (
-	// applyLimit is how long a client may take to answer workspace/applyEdit. Some
-	// ask their person once more.
-	applyLimit = time.Minute
-	// showLimit is how long it may take to show the result. Neovim sends changes
-	// 150 ms late.
-	showLimit = 2 * time.Second
-	// retryLimit is how long to wait for the newer text on which an edit failed.
-	retryLimit = 300 * time.Millisecond
-	// maxTries is how often an edit is sent again because its text had moved.
-	maxTries = 3
-)
+// maxTries is how often an edit is sent again because its text had moved.
+const maxTries = 3
 
 // Apply implements the landing half of [agent.Editor]. The client makes the edit in
 // its buffer, so that undo works there and unsaved text is safe. We write the disk
@@ -36,63 +26,79 @@ func (e *editor) Apply(ctx context.Context, ok agent.Approval, edit agent.Edit) 
 	case err != nil:
 		return agent.Landing{Where: agent.SourceBuffer, Note: err.Error()}, nil
 	}
-	route, err := e.route(hold, edit)
-	if err != nil {
+	l := &lander{e: e, hold: hold, edit: edit}
+	l.out.Where = agent.SourceBuffer
+	before, err := l.look()
+	switch {
+	case err != nil:
 		hold.Release()
-		return agent.Landing{Where: agent.SourceBuffer, Note: err.Error()}, nil
-	}
-	if route == toDisk {
-		hold.Release() // Workspace.Apply has its own
+		l.out.Note = err.Error()
+		return l.out, nil
+	case e.onDisk(edit, before):
+		hold.Release() // Workspace.Apply has its own, and checks the buffers again
 		landing, err := e.Workspace.Apply(ctx, ok, edit)
-		e.s.docs.hide(edit.Path)
+		if landing.Status != agent.LandFailed {
+			e.s.docs.hide(edit.Path, before.rev)
+		}
 		return landing, err
 	}
 	defer hold.Release()
-	l := &lander{e: e, hold: hold, edit: edit}
-	l.out.Where = agent.SourceBuffer
-	err = l.land(ctx)
-	if errors.Is(err, agent.ErrInterrupted) {
-		return agent.Landing{}, err
-	}
-	if err != nil {
-		l.out.Status, l.out.Landed, l.out.After, l.out.Note = agent.LandFailed, nil, l.out.Before, err.Error()
-	}
-	return l.out, nil
+	return l.land(ctx)
 }
 
-// route is who makes an edit.
-type route int
+// state is what is known of the file of an edit at one moment. An edit is made for
+// one state, and what became of it is told by comparing it with the state after.
+type state struct {
+	doc   document
+	open  bool
+	rev   int        // of what the client told last, of any document
+	disk  agent.File // zero if there is none
+	there bool       // on disk
+	to    bool       // of a rename: there is something at the new path
+}
 
-const (
-	toClient route = iota
-	toDisk
-)
-
-func (e *editor) route(hold *workspace.Hold, edit agent.Edit) (route, error) {
-	c := e.s.client
-	doc, open := e.s.docs.at(edit.Path)
-	disk, diskErr := hold.OnDisk(edit.Path)
-	if err := e.s.docs.unsureAt(edit.Path, disk.Hash); err != nil {
-		return toClient, err
+// look takes the state, or says why the file is better left alone.
+func (l *lander) look() (state, error) {
+	s := state{rev: l.e.s.docs.now()}
+	s.doc, s.open = l.e.s.docs.at(l.edit.Path)
+	disk, err := l.hold.OnDisk(l.edit.Path)
+	s.disk, s.there = disk, !errors.Is(err, fs.ErrNotExist)
+	if l.edit.Kind == agent.EditRename {
+		_, err := l.hold.OnDisk(l.edit.To)
+		s.to = !errors.Is(err, fs.ErrNotExist)
 	}
+	switch {
+	case s.open && s.doc.trouble() != nil:
+		return s, s.doc.trouble()
+	case s.open && locate(s.doc.uri).real() != l.edit.Path:
+		return s, errors.New("the document that the editor has open leads to another file now; close it and open it again")
+	}
+	return s, l.e.s.docs.unsureAt(l.edit.Path, disk.Hash)
+}
+
+// text is what the client has of the file, or would load.
+func (s state) text() string {
+	if s.open {
+		return s.doc.text
+	}
+	return s.disk.Text
+}
+
+// onDisk reports whether we make the edit, not the client.
+func (e *editor) onDisk(edit agent.Edit, s state) bool {
+	c := e.s.client
 	able := map[agent.EditKind]bool{agent.EditText: true, agent.EditCreate: c.create, agent.EditDelete: c.delete, agent.EditRename: c.rename}[edit.Kind]
 	switch {
-	case open && doc.trouble() != nil:
-		return toClient, doc.trouble()
-	case c.applyEdit && able && open:
-		return toClient, nil
-	case open && (diskErr != nil || disk.Text != doc.text):
-		return toDisk, errors.New("it has unsaved changes in the editor, which can't make this change itself; save the file first")
-	case !c.applyEdit || !able || c.syncsAll:
-		return toDisk, nil
-	case edit.Kind == agent.EditText && !utf8.ValidString(disk.Text):
-		return toDisk, nil // an editor might save it in another encoding
+	case !c.applyEdit || !able:
+		return true
+	case s.open:
+		return false
 	}
-	return toClient, nil
+	// An editor might save what is no text in another encoding.
+	return c.syncsAll || edit.Kind == agent.EditText && !utf8.ValidString(s.disk.Text)
 }
 
-// lander lands one edit through the client. Its methods return an error when nothing
-// was changed.
+// lander lands one edit through the client.
 type lander struct {
 	e    *editor
 	hold *workspace.Hold
@@ -100,187 +106,134 @@ type lander struct {
 	out  agent.Landing
 }
 
-func (l *lander) land(ctx context.Context) error {
+// land sends the edit, and again if the client had a newer text. The only error is
+// the loss of the client.
+func (l *lander) land(ctx context.Context) (agent.Landing, error) {
+	for range maxTries {
+		before, hunks, err := l.prepare()
+		if err != nil {
+			return l.failed(before, err), nil
+		}
+		if before.open {
+			l.out.Before = agent.HashText(before.doc.text)
+		} else {
+			l.out.Before = before.disk.Hash
+		}
+		answer, after, err := l.send(ctx, before, hunks)
+		switch {
+		case errors.Is(err, agent.ErrInterrupted):
+			return agent.Landing{}, err
+		case err == nil || l.done(before, after, hunks):
+			return l.judge(before, after, hunks, answer), nil
+		case l.edit.Kind != agent.EditText || answer.err != nil || !l.newer(ctx, before):
+			return l.failed(after, err), nil
+		}
+	}
+	after, _ := l.look()
+	return l.failed(after, errors.New("the text changed in the editor each time the change was sent; propose it again")), nil
+}
+
+// prepare takes the state and the hunks as they are for it.
+func (l *lander) prepare() (state, []agent.Hunk, error) {
+	s, err := l.look()
+	if err != nil {
+		return s, nil, err
+	}
+	hunks := l.edit.Hunks
 	switch l.edit.Kind {
 	case agent.EditCreate:
-		return l.create(ctx)
-	case agent.EditDelete, agent.EditRename:
-		return l.move(ctx)
-	}
-	var err error
-	for range maxTries {
-		err = l.change(ctx)
-		if !errors.Is(err, errMoved) {
-			return err
+		if s.open || s.there {
+			err = errors.New("a file is there meanwhile; read it and propose an edit")
 		}
+	case agent.EditDelete:
+		if s.disk.Hash != l.edit.Base || s.open && agent.HashText(s.doc.text) != l.edit.Base {
+			err = errors.New("the file was changed meanwhile; read it and propose the deletion again")
+		}
+	case agent.EditRename:
+		if s.to {
+			err = errors.New("there is a file at the new path already; choose another name")
+		}
+	case agent.EditText:
+		return s, l.rebased(s), l.check(s)
 	}
-	return err
+	if err == nil && l.edit.Kind != agent.EditCreate && !s.there {
+		err = errors.New("there is no such file any more")
+	}
+	return s, hunks, err
 }
 
-var errMoved = errors.New("the text changed in the editor while the change was made; propose it again")
-
-// base is the text that the client will put the hunks into.
-func (l *lander) base() (text string, version int, err error) {
-	doc, open := l.e.s.docs.at(l.edit.Path)
-	if open {
-		return doc.text, doc.rev, doc.trouble()
-	}
-	f, err := l.hold.OnDisk(l.edit.Path)
-	return f.Text, 0, err
-}
-
-// change has the client make a text edit, and looks at what it then shows.
-func (l *lander) change(ctx context.Context) error {
-	base, rev, err := l.base()
-	if err != nil {
-		return err
-	}
-	l.out.Before = agent.HashText(base)
-	hunks := l.edit.Hunks
+// rebased are the hunks in the text that the client has, as far as they fit.
+func (l *lander) rebased(s state) []agent.Hunk {
 	l.out.Conflicts = nil
-	if l.out.Before != l.edit.Base {
-		var conflicts []agent.Hunk
-		hunks, conflicts = workspace.Rebase(l.edit, base)
-		for _, h := range conflicts {
-			l.out.Conflicts = append(l.out.Conflicts, h.ID)
-		}
-		if len(hunks) == 0 {
-			return errors.New("the lines to change were changed meanwhile; read the file and propose the edit again")
-		}
+	if agent.HashText(s.text()) == l.edit.Base {
+		return l.edit.Hunks
 	}
-	if h, unsure := workspace.Unsure(hunks); unsure {
-		return fmt.Errorf("the lines at line %d hold bytes that are no text, and the editor can't tell which; edit other lines, or convert the file first", lineBreaks(base[:h.At])+1)
-	}
-	there := func(doc document, open bool) bool { // a hunk that is altered may be one that the person typed in before
-		return open && doc.rev > rev && len(workspace.Compare(base, hunks, doc.text).Landed) == len(hunks)
-	}
-	answer := l.send(ctx, base, hunks, there)
-	doc, open := l.e.s.docs.at(l.edit.Path)
-	shown := open && doc.rev > rev
-	if err := l.refused(ctx, answer, there(doc, open), rev); err != nil {
-		return err
-	}
-	want := agent.Edit{Kind: agent.EditText, Old: base, Hunks: hunks}.New()
-	if !shown {
-		l.unseen(want, hunks)
-		return nil
-	}
-	return l.judge(workspace.Compare(base, hunks, doc.text), doc)
+	hunks, conflicts := workspace.Rebase(l.edit, s.text())
+	l.out.Conflicts = ids(conflicts)
+	return hunks
 }
 
-// judge says what the text that the client shows has of the hunks.
-func (l *lander) judge(found workspace.Outcome, doc document) error {
-	l.out.Landed, l.out.Foreign = found.Landed, found.Foreign
-	l.out.After = agent.HashText(doc.text)
+func (l *lander) check(s state) error {
+	if !s.open && !s.there {
+		return errors.New("there is no such file any more")
+	}
+	if len(l.out.Conflicts) == len(l.edit.Hunks) {
+		return errors.New("the lines to change were changed meanwhile; read the file and propose the edit again")
+	}
+	if _, unsure := workspace.Unsure(l.edit.Hunks); unsure {
+		return errors.New("some of its lines hold bytes that are no text, and the editor can't tell which; edit other lines, or convert the file first")
+	}
+	return nil
+}
+
+// done reports whether the state after shows just what was wanted, and the state
+// before did not.
+func (l *lander) done(before, after state, hunks []agent.Hunk) bool {
+	switch l.edit.Kind {
+	case agent.EditDelete:
+		return before.there && !after.there
+	case agent.EditRename:
+		return before.there && !after.there && after.to
+	case agent.EditCreate:
+		return after.told(before) && after.doc.text == l.edit.New()
+	}
+	return after.told(before) && len(compare(before.text(), hunks, after.doc.text).Landed) == len(hunks)
+}
+
+// told reports whether the client has shown the text since.
+func (s state) told(before state) bool {
+	return s.open && s.doc.rev > before.rev && s.doc.broken == ""
+}
+
+// compare is [workspace.Compare] for a text that the client may have loaded with
+// other line ends than the file has.
+func compare(base string, hunks []agent.Hunk, actual string) workspace.Outcome {
+	const crlf, lf = "\r\n", "\n"
+	if !strings.Contains(base, crlf) || strings.Contains(actual, crlf) {
+		return workspace.Compare(base, hunks, actual)
+	}
+	folded := slices.Clone(hunks)
+	for i, h := range folded {
+		folded[i].At = len(strings.ReplaceAll(base[:h.At], crlf, lf))
+		folded[i].Old, folded[i].New = strings.ReplaceAll(h.Old, crlf, lf), strings.ReplaceAll(h.New, crlf, lf)
+	}
+	return workspace.Compare(strings.ReplaceAll(base, crlf, lf), folded, actual)
+}
+
+// failed is the outcome of an edit that was not made. What is there now is what the
+// client shows, also if a person changed it meanwhile.
+func (l *lander) failed(now state, err error) agent.Landing {
+	l.out.Status, l.out.Landed, l.out.Note = agent.LandFailed, nil, err.Error()
 	switch {
-	case len(found.Landed)+len(found.Altered) == 0:
-		return errors.New("the editor said that it made the change, and its text does not have it; propose it again or leave it")
-	case len(found.Altered)+len(found.Missing)+len(l.out.Conflicts) > 0:
-		l.out.Status = agent.LandPartial
-		l.out.Note = "some of the lines are not as they were accepted: something else, such as a formatter, changed them at once; read the file"
-	default:
-		l.out.Status = agent.LandComplete
+	case now.open:
+		l.out.After = agent.HashText(now.doc.text)
+	case now.there:
+		l.out.After = now.disk.Hash
 	}
-	l.tellUnsaved(doc.text)
-	return nil
-}
-
-// tellUnsaved says that what landed is not on disk.
-func (l *lander) tellUnsaved(text string) {
-	disk, err := l.hold.OnDisk(l.edit.Path)
-	if err == nil && disk.Text == text {
-		return
+	if l.out.Before == (agent.Hash{}) {
+		l.out.Before = l.out.After
 	}
-	if l.out.Note != "" {
-		l.out.Note += "; "
-	}
-	l.out.Note += "it is in an unsaved buffer of the editor, not on disk yet"
-}
-
-// unseen is for a client that says that it made the change and shows nothing. If the
-// disk does not have it either, nobody knows, and the next edit of the file waits
-// until the client tells its text.
-func (l *lander) unseen(want string, hunks []agent.Hunk) {
-	disk, err := l.hold.OnDisk(l.edit.Path)
-	if err == nil && disk.Text == want && want != "" {
-		l.out.Status, l.out.Where, l.out.After = agent.LandComplete, agent.SourceDisk, disk.Hash
-		for _, h := range hunks {
-			l.out.Landed = append(l.out.Landed, h.ID)
-		}
-		l.e.s.docs.hide(l.edit.Path)
-		return
-	}
-	l.out.Status = agent.LandUnconfirmed
-	l.out.Note = "the change was sent to the editor, which did not show its result; it may be in an unsaved buffer"
-	l.e.s.docs.doubt(l.edit.Path, disk.Hash)
-}
-
-// create has the client make a file, with its text.
-func (l *lander) create(ctx context.Context) error {
-	if _, err := l.hold.OnDisk(l.edit.Path); !errors.Is(err, fs.ErrNotExist) {
-		return errors.New("a file is there meanwhile; read it and propose an edit")
-	}
-	want := l.edit.New()
-	there := func(doc document, open bool) bool { return open && doc.text == want }
-	answer := l.send(ctx, "", l.edit.Hunks, there)
-	doc, open := l.e.s.docs.at(l.edit.Path)
-	if err := l.refused(ctx, answer, there(doc, open), 0); err != nil {
-		return err
-	}
-	disk, err := l.hold.OnDisk(l.edit.Path)
-	switch {
-	case open && doc.text == want:
-		return l.judge(workspace.Outcome{Landed: ids(l.edit.Hunks)}, doc)
-	case open:
-		return l.judge(workspace.Compare("", l.edit.Hunks, doc.text), doc)
-	case errors.Is(err, fs.ErrNotExist):
-		return errors.New("the editor said that it made the file, and there is none; propose it again or leave it")
-	case err == nil && disk.Text == want:
-		l.out.Status, l.out.Where, l.out.After, l.out.Landed = agent.LandComplete, agent.SourceDisk, disk.Hash, ids(l.edit.Hunks)
-	default:
-		l.unseen(want, l.edit.Hunks)
-	}
-	return nil
-}
-
-// move has the client delete or rename a file, which can be seen on disk alone.
-func (l *lander) move(ctx context.Context) error {
-	before, err := l.hold.OnDisk(l.edit.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	l.out.Before = before.Hash
-	if doc, open := l.e.s.docs.at(l.edit.Path); open {
-		l.out.Before = agent.HashText(doc.text)
-	}
-	if l.edit.Kind == agent.EditDelete && l.out.Before != l.edit.Base {
-		return errors.New("the file was changed meanwhile; read it and propose the deletion again")
-	}
-	if l.edit.Kind == agent.EditRename {
-		if _, err := l.hold.OnDisk(l.edit.To); !errors.Is(err, fs.ErrNotExist) {
-			return errors.New("there is a file at the new path already; choose another name")
-		}
-	}
-	answer := l.send(ctx, "", nil, func(document, bool) bool { return l.gone() })
-	if err := l.refused(ctx, answer, l.gone(), 0); err != nil {
-		return err
-	}
-	l.out.Status = agent.LandComplete
-	if !l.gone() {
-		l.out.Status = agent.LandUnconfirmed
-		l.out.Note = "the editor said that it did it, and the file is still there"
-	}
-	if l.edit.Kind == agent.EditRename {
-		now, _ := l.hold.OnDisk(l.edit.To)
-		l.out.After = now.Hash
-	}
-	return nil
-}
-
-// gone reports whether a file that is to be deleted or renamed is no longer there.
-func (l *lander) gone() bool {
-	_, err := l.hold.OnDisk(l.edit.Path)
-	return errors.Is(err, fs.ErrNotExist)
+	return l.out
 }
 
 func ids(hunks []agent.Hunk) []string {

@@ -70,7 +70,7 @@ func TestFilesAreMadeDeletedAndRenamedByWhoCan(t *testing.T) {
 		"created on disk, all is told":        {create, "new/dir/b.txt", false, fake.Options{SyncsAll: true}, outcome{"-", "fresh\n", "landed disk"}},
 		"created on disk, no operations":      {create, "new/dir/b.txt", false, fake.Options{NoResourceOperations: true}, outcome{"-", "fresh\n", "landed disk"}},
 		"created by an editor that is silent": {create, "new/dir/b.txt", false, fake.Options{Changes: fake.Never}, outcome{"fresh\n", "", "unconfirmed"}},
-		"created by a liar":                   {create, "new/dir/b.txt", false, fake.Options{Apply: fake.Liar}, outcome{"-", "-", "failed"}},
+		"created by a liar":                   {create, "new/dir/b.txt", false, fake.Options{Apply: fake.Liar}, outcome{"-", "-", "unconfirmed"}},
 		"deleted in the editor":               {remove, "a.txt", true, fake.Options{}, outcome{"-", "-", "landed buffer"}},
 		"deleted while closed":                {remove, "a.txt", false, fake.Options{}, outcome{"-", "-", "landed buffer"}},
 		"deleted on disk":                     {remove, "a.txt", false, fake.Options{SyncsAll: true}, outcome{"-", "-", "landed disk"}},
@@ -106,7 +106,7 @@ func TestAFileWithUnsavedChangesIsNeverWrittenBehindTheEditor(t *testing.T) {
 			b.must(b.OpenFile(b.path("a.txt")))
 			b.must(b.Replace(b.uri("a.txt"), "one\n", "one\nmine\n"))
 			b.prompt(fake.Prompt{Text: "go"})
-			b.check("a.txt", outcome{"one\nmine\n", "one\n", "failed buffer it has unsaved changes in the editor"})
+			b.check("a.txt", outcome{"one\nmine\n", "one\n", "failed disk it has unsaved changes in the editor"})
 		})
 	}
 }

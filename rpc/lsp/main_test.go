@@ -72,6 +72,9 @@ func deskUninitialized(t *testing.T, o fake.Options, files map[string]string, re
 	d.Editor = fake.New(fromServer, toServer, o)
 	t.Cleanup(func() {
 		cancel()
+		if t.Failed() {
+			conn.Close() // what hangs is cancelled
+		}
 		_ = d.Close()
 		<-served
 		if err := d.Err(); err != nil {
@@ -160,11 +163,18 @@ func (d *desk) begin(p fake.Prompt, request int) *fake.Pending {
 	if p.Text == "" {
 		p.Text = "go"
 	}
+	pending := d.start(p)
+	d.asked(request)
+	return pending
+}
+
+// start sends a prompt.
+func (d *desk) start(p fake.Prompt) *fake.Pending {
+	d.t.Helper()
 	pending, err := d.Start(methodPrompt, p)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.asked(request)
 	return pending
 }
 

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -86,35 +87,51 @@ func utf16Len(r rune) uint32 {
 	return 1
 }
 
-// positionAt is the position of a byte offset that is not inside of a character.
-func positionAt(text string, offset int, e encoding) protocol.Position {
-	before := text[:offset]
-	line := lineBreaks(before)
-	start := strings.LastIndexAny(before, "\r\n") + 1
-	if strings.HasSuffix(before, "\r") && strings.HasPrefix(text[offset:], "\n") {
-		// Between the two bytes of a line end, which no position names: before it.
-		line--
-		start = strings.LastIndexAny(before[:offset-1], "\r\n") + 1
-		offset--
-	}
-	return protocol.Position{Line: uint32(line), Character: units(text[start:offset], e)}
+// positions convert between the offsets and the positions of one text.
+type positions struct {
+	text   string
+	starts []int // of the lines
+	e      encoding
 }
 
-// offsetAt is the byte offset of a position. A character beyond the end of its
-// line means that end, and one inside of a character its start. ok is false for a
-// line that is not there: the client and we have different texts.
-func offsetAt(text string, p protocol.Position, e encoding) (offset int, ok bool) {
-	at := 0
-	for line := uint32(0); line < p.Line; line++ {
+func newPositions(text string, e encoding) positions {
+	p := positions{text: text, starts: []int{0}, e: e}
+	for at := 0; ; {
 		body, whole := nextLine(text[at:])
-		if whole == body { // the last line
-			// Some clients end a range on the line after the last, at its start.
-			return len(text), line+1 == p.Line && p.Character == 0
+		if body == whole {
+			return p
 		}
 		at += whole
+		p.starts = append(p.starts, at)
 	}
-	body, _ := nextLine(text[at:])
-	return at + within(text[at:at+body], p.Character, e), true
+}
+
+// of is the position of a byte offset that is not inside of a character.
+func (p positions) of(offset int) protocol.Position {
+	line, exact := slices.BinarySearch(p.starts, offset)
+	if !exact {
+		line--
+		if strings.HasSuffix(p.text[:offset], "\r") && strings.HasPrefix(p.text[offset:], "\n") {
+			offset-- // between the two bytes of a line end, which no position names: before it
+		}
+	}
+	return protocol.Position{Line: uint32(line), Character: units(p.text[p.starts[line]:offset], p.e)}
+}
+
+// offset is the byte offset of a position. A character beyond the end of its line
+// means that end, and one inside of a character its start. ok is false for a line
+// that is not there: the client and we have different texts.
+func (p positions) offset(pos protocol.Position) (offset int, ok bool) {
+	lines := uint64(len(p.starts))
+	switch {
+	case uint64(pos.Line) == lines && pos.Character == 0: // some clients end a range there
+		return len(p.text), true
+	case uint64(pos.Line) >= lines:
+		return len(p.text), false
+	}
+	start := p.starts[pos.Line]
+	body, _ := nextLine(p.text[start:])
+	return start + within(p.text[start:start+body], pos.Character, p.e), true
 }
 
 // within is the byte offset of so many units into a line.

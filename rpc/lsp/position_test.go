@@ -57,7 +57,7 @@ func TestAPositionIsAPlaceInTheText(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			offset, ok := offsetAt(c.text, c.p, c.enc)
-			if offset != c.offset || ok != c.ok {
+			if ok != c.ok || ok && offset != c.offset {
 				t.Errorf("offsetAt(%q, %v, %s) = %d, %t, not %d, %t", c.text, c.p, c.enc, offset, ok, c.offset, c.ok)
 			}
 		})
@@ -176,4 +176,12 @@ func TestLineBreaksAreTheLineOfTheLastPosition(t *testing.T) {
 			t.Fatalf("%q has %d lines, not %d", text, lineCount(text), want)
 		}
 	})
+}
+
+func positionAt(text string, offset int, e encoding) protocol.Position {
+	return newPositions(text, e).of(offset)
+}
+
+func offsetAt(text string, p protocol.Position, e encoding) (int, bool) {
+	return newPositions(text, e).offset(p)
 }

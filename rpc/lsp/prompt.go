@@ -25,7 +25,11 @@ func (s *Server) acceptPrompt(ctx context.Context, p PromptParams) rpc.Work {
 		}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	t := &turn{session: p.SessionID, token: string(p.WorkDoneToken), done: make(chan struct{}), ctx: ctx, cancel: cancel}
+	token := string(p.WorkDoneToken)
+	if token == "null" { // some clients send that for none
+		token = ""
+	}
+	t := &turn{session: p.SessionID, token: token, done: make(chan struct{}), ctx: ctx, cancel: cancel}
 	if err := s.sessions.begin(t); err != nil {
 		cancel(nil)
 		return rpc.Fail(err)
@@ -186,8 +190,9 @@ func (s *Server) contextText(ctx context.Context, sess *session, item ContextIte
 	if item.Range == nil {
 		return text, name, nil
 	}
-	from, ok1 := offsetAt(text, item.Range.Start, s.client.encoding)
-	to, ok2 := offsetAt(text, item.Range.End, s.client.encoding)
+	at := newPositions(text, s.client.encoding)
+	from, ok1 := at.offset(item.Range.Start)
+	to, ok2 := at.offset(item.Range.End)
 	if !ok1 || !ok2 || from > to {
 		return "", "", errors.New("its range is not in the text")
 	}

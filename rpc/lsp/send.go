@@ -12,40 +12,48 @@ import (
 	"go.lsp.dev/protocol"
 )
 
+const (
+	// applyLimit is how long a client may take to answer workspace/applyEdit. Some
+	// ask their person once more.
+	applyLimit = time.Minute
+	// showLimit is how long it may take to show the result. Neovim sends changes
+	// 150 ms late.
+	showLimit = 2 * time.Second
+	// retryLimit is how long to wait for the newer text on which an edit failed.
+	retryLimit = 300 * time.Millisecond
+)
+
 // answer is what the client says of an edit. It is never believed alone.
 type answer struct {
-	protocol.ApplyWorkspaceEditResult
-	err error
+	Applied       bool   `json:"applied"`
+	FailureReason string `json:"failureReason"`
+	err           error  // instead of one
 }
 
-// send has the client apply an edit, and waits until there is true of the document,
-// or the client has refused, or has had its time.
-func (l *lander) send(ctx context.Context, base string, hunks []agent.Hunk, there func(document, bool) bool) answer {
+// send has the client apply the edit, and waits until its result shows, or the client
+// has refused, or has had its time. after is the state then. The error says that the
+// client did not make the edit.
+func (l *lander) send(ctx context.Context, before state, hunks []agent.Hunk) (got answer, after state, err error) {
 	label := "assent: " + string(l.edit.Kind)
-	params := &protocol.ApplyWorkspaceEditParams{Label: &label, Edit: l.e.workspaceEdit(l.edit, base, hunks)}
+	params := &protocol.ApplyWorkspaceEditParams{Label: &label, Edit: l.e.workspaceEdit(l.edit, before, hunks)}
 	calling, giveUp := context.WithTimeoutCause(ctx, applyLimit, errSilent)
 	defer giveUp()
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
-
-	var got answer
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
-		var result struct { // package protocol's decoder is not needed for it
-			Applied       bool    `json:"applied"`
-			FailureReason *string `json:"failureReason"`
-		}
-		got.err = l.e.s.call(calling, protocol.MethodWorkspaceApplyEdit, params, &result)
-		got.Applied, got.FailureReason = result.Applied, result.FailureReason
-		if got.err != nil || !got.Applied {
+		if got.err = l.e.s.call(calling, protocol.MethodWorkspaceApplyEdit, params, &got); got.err != nil || !got.Applied {
 			stop()
 			return
 		}
 		l.e.s.docs.nudge() // what is seen on disk may be there now
 		time.AfterFunc(showLimit, stop)
 	}()
-	l.e.s.docs.await(watching, l.edit.Path, there)
+	l.e.s.docs.await(watching, l.edit.Path, func(document, bool) bool {
+		now, _ := l.look()
+		return l.done(before, now, hunks)
+	})
 	select {
 	case <-answered:
 	case <-ctx.Done():
@@ -53,23 +61,21 @@ func (l *lander) send(ctx context.Context, base string, hunks []agent.Hunk, ther
 	}
 	giveUp()
 	<-answered
-	return got
+	after, _ = l.look()
+	return got, after, l.refusal(ctx, got)
 }
 
 var errSilent = errors.New("the editor did not answer")
 
-// refused is the error for an edit that the client did not make, nil if it made it
-// or says so. shown: the text has it, whatever the answer is.
-func (l *lander) refused(ctx context.Context, a answer, shown bool, rev int) error {
-	if shown {
-		return nil
-	}
+// refusal is the error for an answer that says that the edit was not made. A client
+// that does not answer may still make it.
+func (l *lander) refusal(ctx context.Context, a answer) error {
 	if a.err != nil {
 		switch err := l.e.lost(a.err); {
 		case errors.Is(err, agent.ErrInterrupted):
 			return err
 		case errors.Is(err, errSilent), ctx.Err() != nil, errors.Is(err, context.Canceled):
-			return nil // it may still do it: not seen
+			return nil
 		default:
 			if failed, ok := errors.AsType[*rpc.Error](err); ok {
 				return fmt.Errorf("the editor answered with an error: %s", failed.Message)
@@ -77,23 +83,24 @@ func (l *lander) refused(ctx context.Context, a answer, shown bool, rev int) err
 			return fmt.Errorf("the editor's answer could not be understood: %w", err)
 		}
 	}
-	if a.Applied {
+	switch {
+	case a.Applied:
 		return nil
-	}
-	if l.edit.Kind == agent.EditText && l.newer(ctx, rev) {
-		return errMoved
-	}
-	if a.FailureReason != nil && *a.FailureReason != "" {
-		return fmt.Errorf("the editor did not make the change: %s", *a.FailureReason)
+	case a.FailureReason != "":
+		return fmt.Errorf("the editor did not make the change: %s", a.FailureReason)
 	}
 	return errors.New("the editor did not make the change, and said no reason")
 }
 
 // newer waits a moment for a text that is newer than the one that an edit was made
 // for.
-func (l *lander) newer(ctx context.Context, rev int) bool {
+func (l *lander) newer(ctx context.Context, before state) bool {
 	ctx, cancel := context.WithTimeout(ctx, retryLimit)
 	defer cancel()
-	doc, open := l.e.s.docs.await(ctx, l.edit.Path, func(doc document, open bool) bool { return open && doc.rev > rev })
-	return open && doc.rev > rev
+	newer := false
+	l.e.s.docs.await(ctx, l.edit.Path, func(doc document, open bool) bool {
+		newer = open && doc.rev > before.rev
+		return newer
+	})
+	return newer
 }

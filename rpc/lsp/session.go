@@ -56,6 +56,20 @@ func (r *sessions) get(id string) (*session, error) {
 	return nil, rpc.Errorf(rpc.CodeInvalidParams, "there is no open session %q; send a prompt without sessionId to begin one", id)
 }
 
+// idle is get for what can't be done while the session answers, or is about to.
+func (r *sessions) idle(id string) (*session, error) {
+	s, err := r.get(id)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.latest(id) != nil {
+		return nil, failed(errors.New("the session is still answering; wait, or cancel it first"))
+	}
+	return s, nil
+}
+
 // latest is the newest turn of a session. The caller holds mu.
 func (r *sessions) latest(id string) *turn {
 	for _, t := range slices.Backward(r.turns) {
@@ -317,7 +331,7 @@ func (s *Server) acceptSessionDelete(_ context.Context, p SessionParams) rpc.Wor
 }
 
 func (s *Server) acceptSessionSet(_ context.Context, p SessionSetParams) rpc.Work {
-	sess, err := s.sessions.get(p.SessionID)
+	sess, err := s.sessions.idle(p.SessionID)
 	if err != nil {
 		return rpc.Fail(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"go.lsp.dev/protocol"
 )
@@ -32,7 +33,16 @@ func (s *Server) didOpen(raw json.RawMessage) {
 		s.badNotification("textDocument/didOpen", err)
 		return
 	}
-	s.docs.open(p.TextDocument.URI, p.TextDocument.Version, p.TextDocument.Text)
+	s.docs.open(p.TextDocument.URI, p.TextDocument.Version, p.TextDocument.Text, notText(raw))
+}
+
+// notText says why the texts in a message can't be relied on: each byte that is not
+// UTF-8 became a replacement character, and positions in UTF-8 count others.
+func notText(raw json.RawMessage) string {
+	if utf8.Valid(raw) {
+		return ""
+	}
+	return "it has bytes that are not UTF-8"
 }
 
 // didChange takes the changes to a document. If they can't be followed, its text is
@@ -56,6 +66,9 @@ func (s *Server) didChange(raw json.RawMessage) {
 		} else {
 			doc.apply(p.ContentChanges, s.client.encoding)
 		}
+		if bad := notText(raw); bad != "" {
+			doc.broken = bad
+		}
 		if doc.broken != "" && was == "" {
 			s.tell(protocol.MessageTypeWarning, fmt.Sprintf("assent can't follow the text of %s (%s), so it leaves the file alone; save it, or close it and open it again.", doc.uri, doc.broken))
 		}
@@ -65,26 +78,25 @@ func (s *Server) didChange(raw json.RawMessage) {
 // apply makes the changes, each on the text that the one before left. After one that
 // can't be followed, only a whole text counts.
 func (doc *document) apply(changes []contentChange, e encoding) {
+	var text *lineText
 	for _, c := range changes {
 		switch {
 		case c.Text == nil:
 			doc.broken = "a change without a text"
 		case c.Range == nil:
-			doc.text, doc.broken = *c.Text, ""
+			doc.text, doc.broken, text = *c.Text, "", nil
 		case doc.broken == "":
-			doc.replace(*c.Range, *c.Text, e)
+			if text == nil {
+				text = newLineText(doc.text, e)
+			}
+			if !text.replace(*c.Range, *c.Text) {
+				doc.broken = fmt.Sprintf("a change from line %d to %d, of %d", uint64(c.Range.Start.Line)+1, uint64(c.Range.End.Line)+1, len(text.lines))
+			}
 		}
 	}
-}
-
-func (doc *document) replace(r protocol.Range, text string, e encoding) {
-	from, ok1 := offsetAt(doc.text, r.Start, e)
-	to, ok2 := offsetAt(doc.text, r.End, e)
-	if !ok1 || !ok2 || from > to {
-		doc.broken = fmt.Sprintf("a change from line %d to %d, of %d", uint64(r.Start.Line)+1, uint64(r.End.Line)+1, lineBreaks(doc.text)+1)
-		return
+	if text != nil {
+		doc.text = text.String()
 	}
-	doc.text = doc.text[:from] + text + doc.text[to:]
 }
 
 // didSave takes the text that was saved, which mends what could not be followed.
@@ -99,7 +111,7 @@ func (s *Server) didSave(raw json.RawMessage) {
 	}
 	s.docs.update(p.TextDocument.URI, func(doc *document) {
 		if p.Text != nil {
-			doc.text, doc.broken, doc.unsure = *p.Text, "", false
+			doc.text, doc.broken, doc.unsure = *p.Text, notText(raw), false
 		}
 	})
 }

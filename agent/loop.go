@@ -85,6 +85,12 @@ func (r *run) loop(prompt Message) (StopReason, error) {
 // lastWord asks for an answer without tools, so that the person gets one though
 // the loop stops for another reason.
 func (r *run) lastWord(reason StopReason) (StopReason, error) {
+	for steered := true; steered; { // what is said from now on can't be heard any more
+		var err error
+		if steered, err = r.join(true); err != nil {
+			return "", err
+		}
+	}
 	_, err := r.ask(nil)
 	if _, failed := errors.AsType[*ModelError](err); failed {
 		return reason, nil
@@ -99,7 +105,7 @@ func (r *run) finish(reason StopReason, err error) {
 	switch {
 	case isModel:
 		done.Reason, done.Err = StopError, failed
-	case err != nil && errors.Is(err, r.ctx.Err()):
+	case err != nil && errors.Is(err, r.ctx.Err()) && !errors.Is(err, ErrInterrupted):
 		done.Reason = StopCancelled
 	case err != nil:
 		if errors.Is(err, ErrInterrupted) { // on record, but nobody is there to see it

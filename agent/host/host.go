@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +34,7 @@ type Options struct {
 	Parallel int
 
 	Now    func() time.Time // nil: time.Now
-	Random io.Reader        // of session IDs
+	Random io.Reader        // of session IDs; nil: crypto/rand
 }
 
 // Host is the registry of the sessions that this process has open.
@@ -48,6 +49,9 @@ type Host struct {
 func New(opts Options) *Host {
 	if opts.Now == nil {
 		opts.Now = time.Now
+	}
+	if opts.Random == nil {
+		opts.Random = rand.Reader
 	}
 	return &Host{opts: opts, sessions: map[string]*Session{}}
 }
@@ -93,6 +97,9 @@ func (h *Host) Start(ctx context.Context, setup Setup) (*Session, error) {
 }
 
 func (h *Host) start(ctx context.Context, setup Setup, files *workspace.Workspace) (*Session, error) {
+	if _, err := h.settings(setup); err != nil { // before there is a journal
+		return nil, err
+	}
 	id, err := journal.NewID(h.opts.Now(), h.opts.Random)
 	if err != nil {
 		return nil, err

@@ -71,6 +71,7 @@ func homes() []home {
 		{"golang.org/x/term", cmd, "only the command has a terminal"},
 		{"golang.org/x/sys", []string{"cmd/assent", "agent/workspace", "rpc"}, "terminals, the access lists of files, and the ends of pipes and processes need the system's own calls; nothing else does"},
 		{"github.com/sourcegraph/jsonrpc2", []string{"rpc"}, "a dialect speaks through rpc.Conn, which knows that library's traps"},
+		{"github.com/go-json-experiment/json", []string{"rpc/lsp"}, "it comes with go.lsp.dev/protocol; answers of a person are decoded strictly with it"},
 		{"go.lsp.dev/protocol", []string{"rpc/lsp"}, "wire types stay in their dialect"},
 		{"go.lsp.dev/uri", []string{"rpc/lsp"}, "wire types stay in their dialect"},
 		{"github.com/gofrs/flock", []string{"agent/journal", "agent/workspace"}, "locks between processes are there for one writer of a journal and one landing at a time"},

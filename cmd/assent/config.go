@@ -66,20 +66,19 @@ func loadConfig(flags globalFlags, getenv func(string) string) (config, error) {
 	}
 	named := cfg.BaseURL
 	set(&named, getenv("OPENAI_BASE_URL"), flags.overrides.BaseURL)
-	set(&cfg.Provider, flags.editor.Provider, getenv("ASSENT_PROVIDER"), flags.overrides.Provider)
-	set(&cfg.BaseURL, flags.editor.BaseURL, getenv("OPENAI_BASE_URL"), flags.overrides.BaseURL)
+	cfg.heed(flags.editor)
+	set(&cfg.Provider, getenv("ASSENT_PROVIDER"), flags.overrides.Provider)
+	set(&cfg.BaseURL, getenv("OPENAI_BASE_URL"), flags.overrides.BaseURL)
 	set(&cfg.APIKey, getenv("OPENAI_API_KEY"))
 	cfg.APIKey = strings.TrimSpace(cfg.APIKey) // a line end from "$(cat key)" is no part of it
 	cfg.keepKeyHome(named)
-	set(&cfg.Model, flags.editor.Model, getenv("ASSENT_MODEL"), flags.overrides.Model)
+	set(&cfg.Model, getenv("ASSENT_MODEL"), flags.overrides.Model)
 	set(&cfg.JournalDir, flags.overrides.JournalDir)
-	for _, from := range []config{flags.editor, flags.overrides} {
-		if from.MaxTurns != 0 {
-			cfg.MaxTurns = from.MaxTurns
-		}
-		if from.Tools != nil {
-			cfg.Tools = from.Tools
-		}
+	if flags.overrides.MaxTurns != 0 {
+		cfg.MaxTurns = flags.overrides.MaxTurns
+	}
+	if flags.overrides.Tools != nil {
+		cfg.Tools = flags.overrides.Tools
 	}
 	if cfg.Provider == "" {
 		cfg.Provider = "demo"
@@ -92,7 +91,32 @@ func loadConfig(flags globalFlags, getenv func(string) string) (config, error) {
 			return config{}, err
 		}
 	}
+	if cfg.Provider == "replay" && (flags.editor.Provider == "replay" || flags.editor.Model != "" && cfg.Model == flags.editor.Model) {
+		return config{}, errors.New("an editor can't choose the file of the provider replay; name it with --model or in config.toml")
+	}
 	return cfg, cfg.check()
+}
+
+// heed takes what an editor sent. That may come out of a repository, so it only
+// narrows what the person set, and names no file.
+func (c *config) heed(editor config) {
+	for _, s := range []struct{ field, value *string }{{&c.Provider, &editor.Provider}, {&c.BaseURL, &editor.BaseURL}, {&c.Model, &editor.Model}} {
+		if *s.value != "" {
+			*s.field = *s.value
+		}
+	}
+	if editor.MaxTurns != 0 && (c.MaxTurns == 0 || editor.MaxTurns < c.MaxTurns) {
+		c.MaxTurns = editor.MaxTurns
+	}
+	if editor.Tools != nil {
+		allowed := c.Tools
+		c.Tools = []string{}
+		for _, name := range editor.Tools {
+			if allowed == nil || slices.Contains(allowed, name) {
+				c.Tools = append(c.Tools, name)
+			}
+		}
+	}
 }
 
 // keepKeyHome drops the key if an editor named another model server than the person

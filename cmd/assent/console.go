@@ -114,7 +114,7 @@ func (c *console) edit(ctx context.Context, name, text string) (edited string, o
 	edited, err := c.runEditor(ctx, name, text)
 	switch {
 	case err != nil:
-		fmt.Fprintf(c.out, "%s; nothing was decided.\n", printable(err.Error()))
+		fmt.Fprintf(c.out, "%s; nothing was decided.\n", agent.Printable(err.Error()))
 	case edited == text:
 		fmt.Fprintln(c.out, "The text was not changed; nothing was decided. (Does your editor wait? VS Code needs EDITOR='code --wait'.)")
 	case edited == "":

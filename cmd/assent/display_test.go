@@ -22,8 +22,8 @@ func TestWhatATerminalWouldObeyOrHideIsShown(t *testing.T) {
 		"tag\U000e0041":                "tag<U+E0041>",
 		"variant\ufe0f":                "variant<U+FE0F>",
 	} {
-		if got := printable(text); got != want {
-			t.Errorf("printable(%q) = %q, want %q", text, got, want)
+		if got := agent.Printable(text); got != want {
+			t.Errorf("agent.Printable(%q) = %q, want %q", text, got, want)
 		}
 	}
 	if got := inline("x\n--- a/notes.txt\t\x1b"); got != "x␊--- a/notes.txt␉␛" {

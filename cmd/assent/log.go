@@ -100,7 +100,7 @@ func logShow(std streams, journalDir, id string, raw bool) error {
 			return &exitError{exitFault, err}
 		}
 		if text := describeEntry(e); text != "" {
-			fmt.Fprintf(std.out, "%s  %s\n", e.Time.Local().Format("15:04:05.000"), printable(text))
+			fmt.Fprintf(std.out, "%s  %s\n", e.Time.Local().Format("15:04:05.000"), agent.Printable(text))
 		}
 	}
 	return nil

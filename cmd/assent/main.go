@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"assent/agent"
 	"assent/rpc/lsp"
 
 	"github.com/spf13/cobra"
@@ -59,7 +60,7 @@ func execute(args []string, std streams, getenv func(string) string) int {
 		err = exit.err
 	}
 	if err != nil {
-		fmt.Fprintf(std.err, "assent: %s\n", printable(err.Error()))
+		fmt.Fprintf(std.err, "assent: %s\n", agent.Printable(err.Error()))
 	}
 	return code
 }

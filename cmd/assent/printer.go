@@ -34,7 +34,7 @@ func (p *humanPrinter) begin(s *host.Session, provider string) {
 }
 
 func (p *humanPrinter) note(colour, format string, args ...any) {
-	text := printable(fmt.Sprintf(format, args...))
+	text := agent.Printable(fmt.Sprintf(format, args...))
 	if p.verbose {
 		text = fmt.Sprintf("%8.3fs  %s", time.Since(p.began).Seconds(), text)
 	}
@@ -44,7 +44,7 @@ func (p *humanPrinter) note(colour, format string, args ...any) {
 func (p *humanPrinter) print(e agent.Event) error {
 	if d, ok := e.(agent.Delta); ok && d.Text != "" {
 		p.midLine = !strings.HasSuffix(d.Text, "\n")
-		_, err := io.WriteString(p.out, printable(d.Text))
+		_, err := io.WriteString(p.out, agent.Printable(d.Text))
 		return err
 	}
 	if p.midLine {

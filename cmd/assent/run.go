@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -270,12 +269,15 @@ func hostOptions(cfg config) (host.Options, error) {
 		JournalDir: cfg.JournalDir, Version: version(),
 		Provider: cfg.Provider, ModelName: cfg.Model, Model: model, Tools: chosen,
 		NewModel: func(name string) (agent.Model, error) {
+			if cfg.Provider == "replay" { // its model is a file, and only the person names one
+				return nil, errors.New("the provider replay has no other model; leave it out")
+			}
 			other := cfg
 			other.Model = name
 			return newModel(other)
 		},
 		Secrets: cfg.secrets(), Guarded: cfg.guarded(),
-		MaxTurns: cfg.MaxTurns, Parallel: cfg.Parallel, Random: rand.Reader,
+		MaxTurns: cfg.MaxTurns, Parallel: cfg.Parallel,
 	}, nil
 }
 

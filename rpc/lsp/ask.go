@@ -2,8 +2,10 @@ package lsp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"assent/agent"
@@ -17,25 +19,30 @@ const (
 	apply      = "Apply"
 	allow      = "Allow"
 	hunkByHunk = "Hunk by hunk"
+	goOn       = "Go on"
 	rejectIt   = "Reject"
 )
 
 // approve asks about an effect that is no edit.
 func (e *editor) approve(ctx context.Context, p agent.Proposal, part agent.Part) (agent.PartDecision, error) {
 	if !e.s.client.approve {
-		answer, refusal, err := e.question(ctx, "assent asks. "+part.Title()+"?", allow, rejectIt)
+		answer, refusal, err := e.question(ctx, "assent asks. "+agent.Printable(part.Title())+"?", allow, rejectIt)
 		return agent.PartDecision{Accept: answer == allow, Comment: refusal}, err
 	}
 	wire := Events{Place: e.s.place}
 	params := ApproveParams{e.session, p.ID, part.Use.ID, part.Title(), wire.effect(part)}
-	var result ApproveResult
+	var raw json.RawMessage
 	end := e.s.waitFor(e.session, "approval: "+part.Title())
-	err := e.s.conn.Call(ctx, methodApprove, params, &result)
+	err := e.s.conn.Call(ctx, methodApprove, params, &raw)
 	end()
-	if failed, ok := malformedAnswer(err); ok {
-		return agent.PartDecision{Comment: failed}, nil
+	if err != nil {
+		return agent.PartDecision{}, err
 	}
-	return agent.PartDecision{Accept: err == nil && result.Decision == allowed, Comment: result.Comment}, err
+	var result ApproveResult
+	if err := strictly(raw, &result); err != nil {
+		return agent.PartDecision{Comment: notUnderstood(err)}, nil
+	}
+	return agent.PartDecision{Accept: result.Decision == allowed, Comment: result.Comment}, nil
 }
 
 // ask asks about edits with window/showMessageRequest, each for itself.
@@ -52,25 +59,52 @@ func (e *editor) ask(ctx context.Context, p agent.Proposal, parts []int, d *agen
 
 func (e *editor) askEdit(ctx context.Context, part agent.Part) (agent.PartDecision, error) {
 	edit := part.Effect.(agent.Edit)
-	actions := []string{apply, rejectIt}
-	if len(edit.Hunks) > 1 {
-		actions = []string{apply, hunkByHunk, rejectIt}
+	whole := agent.Edit{Hunks: edit.Hunks}
+	if edit.Kind == agent.EditDelete && edit.Old != "" {
+		whole.Hunks = []agent.Hunk{{Old: edit.Old}}
 	}
-	answer, refusal, err := e.question(ctx, "assent wants to change a file. "+part.Title()+warning(part)+"\n"+excerpt(edit.Hunks...), actions...)
+	last := []string{apply, rejectIt}
+	if len(edit.Hunks) > 1 {
+		last = []string{apply, hunkByHunk, rejectIt}
+	}
+	answer, refusal, err := e.shown(ctx, "assent wants to change a file. "+agent.Printable(part.Title())+warning(part), whole.Hunks, last...)
 	d := agent.PartDecision{Accept: answer == apply, Comment: refusal}
 	if err != nil || answer != hunkByHunk {
 		return d, err
 	}
 	d.Hunks = map[string]agent.HunkDecision{}
 	for n, h := range edit.Hunks {
-		text := fmt.Sprintf("%s, change %d of %d, line %d\n%s", part.Info.Name, n+1, len(edit.Hunks), lineBreaks(edit.Old[:h.At])+1, excerpt(h))
-		answer, refusal, err := e.question(ctx, text, apply, rejectIt)
+		title := fmt.Sprintf("%s, change %d of %d, line %d", agent.Printable(part.Info.Name), n+1, len(edit.Hunks), lineBreaks(edit.Old[:h.At])+1)
+		answer, refusal, err := e.shown(ctx, title, []agent.Hunk{h}, apply, rejectIt)
 		if err != nil {
 			return d, err
 		}
 		d.Hunks[h.ID] = agent.HunkDecision{Accept: answer == apply, Comment: refusal}
 	}
 	return d, nil
+}
+
+// shown shows hunks whole, in as many questions as that takes, and asks in the last
+// one: a yes is for what was seen.
+func (e *editor) shown(ctx context.Context, title string, hunks []agent.Hunk, last ...string) (answer, refusal string, err error) {
+	pages := pagesOf(hunks)
+	if len(pages) > maxPages {
+		return "", fmt.Sprintf("The change has %d pages, too many to show in questions. Make it in smaller steps, or use a client with experimental.assent.review.", len(pages)), nil
+	}
+	for n, page := range pages {
+		actions, count := last, ""
+		if n+1 < len(pages) {
+			actions = []string{goOn, rejectIt}
+		}
+		if len(pages) > 1 {
+			count = fmt.Sprintf(" (page %d of %d)", n+1, len(pages))
+		}
+		answer, refusal, err = e.question(ctx, title+count+"\n"+page, actions...)
+		if err != nil || n+1 < len(pages) && answer != goOn {
+			return "", refusal, err
+		}
+	}
+	return answer, refusal, nil
 }
 
 // question puts a question with some answers before the person. refusal says why
@@ -83,53 +117,77 @@ func (e *editor) question(ctx context.Context, text string, actions ...string) (
 	for _, a := range actions {
 		params.Actions = append(params.Actions, protocol.MessageActionItem{Title: a})
 	}
-	var chosen *struct {
-		Title string `json:"title"`
-	}
+	var raw json.RawMessage
 	end := e.s.waitFor(e.session, "question: "+shortLine(text, 80))
-	err = e.s.call(ctx, protocol.MethodWindowShowMessageRequest, params, &chosen)
+	err = e.s.call(ctx, protocol.MethodWindowShowMessageRequest, params, &raw)
 	end()
-	if failed, ok := malformedAnswer(err); ok {
-		return "", failed, nil
-	}
-	if failed, ok := errors.AsType[*rpc.Error](err); ok && failed.Code == rpc.CodeMethodNotFound {
+	if refused, ok := errors.AsType[*rpc.Error](err); ok && refused.Code == rpc.CodeMethodNotFound {
 		return "", "", errNobody
 	}
-	if err == nil && chosen == nil {
+	if err != nil {
+		return "", "", err
+	}
+	var chosen struct { // some clients give back more than the title
+		Title string `json:"title"`
+	}
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
 		return "", "The question was closed without an answer.", nil
+	case json.Unmarshal(raw, &chosen) != nil || !slices.Contains(actions, chosen.Title):
+		return "", notUnderstood(errors.New("it is none of the actions")), nil
 	}
-	if chosen != nil {
-		answer = chosen.Title
-	}
-	return answer, "", err
+	return chosen.Title, "", nil
 }
 
 // warning says why a change needs a second look.
 func warning(part agent.Part) string {
-	switch {
-	case part.Info.Secret, part.To.Secret:
-		return " (it may hold secrets)"
-	case part.Info.Protected, part.To.Protected:
-		return " (it can change what runs on this machine)"
-	case part.Info.Outside, part.To.Outside:
-		return " (it is outside the workspace, at " + part.Info.Path + ")"
+	var why []string
+	if part.Info.Secret || part.To.Secret {
+		why = append(why, "it may hold secrets")
 	}
-	return ""
+	if part.Info.Protected || part.To.Protected {
+		why = append(why, "it can change what runs on this machine")
+	}
+	if part.Info.Outside || part.To.Outside {
+		why = append(why, "it is outside the workspace, at "+agent.Printable(part.Info.Path))
+	}
+	if why == nil {
+		return ""
+	}
+	return " (" + strings.Join(why, "; ") + ")"
 }
 
-// excerpt shows hunks in few lines, since a question has little room.
-func excerpt(hunks ...agent.Hunk) string {
-	const most = 40
-	var lines []string
+const (
+	maxPages  = 10
+	pageLines = 40
+	lineWidth = 160 // what is longer counts as several
+)
+
+// pagesOf are the lines of hunks, as many together as fit in a question. There is one
+// page at least.
+func pagesOf(hunks []agent.Hunk) []string {
+	var pages []string
+	var page strings.Builder
+	room := pageLines
+	add := func(line string) {
+		cost := 1 + len(line)/lineWidth
+		if cost > room && page.Len() > 0 {
+			pages = append(pages, page.String())
+			page.Reset()
+			room = pageLines
+		}
+		if page.Len() > 0 {
+			page.WriteByte('\n')
+		}
+		page.WriteString(line)
+		room -= cost
+	}
 	for _, h := range hunks {
 		for _, side := range []struct{ sign, text string }{{"-", h.Old}, {"+", h.New}} {
 			for line := range strings.Lines(side.text) {
-				lines = append(lines, side.sign+strings.TrimRight(line, "\r\n"))
+				add(side.sign + agent.Printable(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")))
 			}
 		}
 	}
-	if left := len(lines) - most; left > 0 {
-		lines = append(lines[:most], fmt.Sprintf("… and %d lines more", left))
-	}
-	return strings.Join(lines, "\n")
+	return append(pages, page.String())
 }

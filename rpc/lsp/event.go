@@ -86,6 +86,7 @@ type (
 	// LandedFile is its file.
 	LandedFile struct {
 		URI       string   `json:"uri"`
+		NewURI    string   `json:"newUri,omitempty"`
 		Status    string   `json:"status"`
 		Where     string   `json:"where"`
 		Hash      string   `json:"hash"`
@@ -195,6 +196,9 @@ func (x *Events) landed(e agent.Landed) LandedEvent {
 		URI: where, Status: l.Status.String(), Where: string(l.Where), Hash: l.After.String(),
 		Hunks: l.Landed, Conflicts: l.Conflicts, Foreign: l.Foreign, Note: l.Note,
 	}
+	if e.Edit.Kind == agent.EditRename {
+		file.NewURI, _ = x.place(e.Edit.To)
+	}
 	return LandedEvent{"landed", e.ProposalID, e.ToolUseID, []LandedFile{file}}
 }
 
@@ -276,7 +280,7 @@ func (x *Events) decided(p agent.Proposal, e agent.Decided) DecidedEvent {
 		d := e.Decision.Parts[i] // the session gives each part an answer
 		edit, ok := part.Effect.(agent.Edit)
 		if !ok {
-			out.Effects[part.Use.ID] = yesNo(d.Accept)
+			out.Effects[part.Use.ID] = both(out.Effects[part.Use.ID], yesNo(d.Accept))
 			continue
 		}
 		accepted := 0
@@ -289,18 +293,29 @@ func (x *Events) decided(p agent.Proposal, e agent.Decided) DecidedEvent {
 			}
 		}
 		where, _ := x.place(edit.Path)
+		word := yesNo(accepted > 0)
 		switch {
 		case d.Rewrite != nil:
-			out.Files[where] = byHand
+			word = byHand
 		case len(edit.Hunks) == 0:
-			out.Files[where] = yesNo(d.Accept)
+			word = yesNo(d.Accept)
 		case accepted > 0 && accepted < len(edit.Hunks):
-			out.Files[where] = partly
-		default:
-			out.Files[where] = yesNo(accepted > 0)
+			word = partly
 		}
+		out.Files[where] = both(out.Files[where], word)
 	}
 	return out
+}
+
+// both is the word for what two calls do to one file, or one call does twice.
+func both(before, word string) string {
+	switch {
+	case before == "" || before == word, before == reject && word == byHand:
+		return word
+	case before == byHand && word == reject: // the other calls are refused for the sake of it
+		return byHand
+	}
+	return partly
 }
 
 func (x *Events) place(path string) (string, *int32) {

@@ -87,12 +87,12 @@ func FuzzReviewAnswer(f *testing.F) {
 		}
 		p := manyParts()
 		out := agent.Decision{Parts: make([]agent.PartDecision, len(p.Parts))}
-		r := reading{p: p, result: answer, out: &out}
+		r := reading{p: p, out: &out}
 		for i, part := range p.Parts {
 			r.parts = append(r.parts, i)
 			r.files = append(r.files, new(Events).file(part, part.Effect.(agent.Edit)))
 		}
-		if r.read() != nil {
+		if r.read(raw) != nil {
 			return // and what was read is thrown away
 		}
 		for i, part := range p.Parts {

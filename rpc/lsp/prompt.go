@@ -8,6 +8,7 @@ import (
 
 	"assent/agent"
 	"assent/agent/host"
+	"assent/agent/workspace"
 	"assent/rpc"
 )
 
@@ -84,15 +85,29 @@ func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *sess
 		return nil, err
 	}
 	out := newOutbox(s.conn, sess)
-	if fresh {
+	if sess.seq == 0 {
 		out.send(ctx, SessionEvent{"session", sess.ID, sess.Journal})
 	}
 	progress := s.beginProgress(ctx, t, p.Text)
-	done, text, err := s.run(ctx, t, sess, message, out, progress)
+	done, text, err := s.run(interrupted(ctx), t, sess, message, out, progress)
 	sess.editor.asking.Wait() // what was asked is answered or taken back
 	out.close()
 	progress.end(done)
 	return s.answer(sess, done, text, err)
+}
+
+// interrupted is ctx for a run: if it ends with the connection, nobody has cancelled,
+// and what was asked stays open.
+func interrupted(ctx context.Context) context.Context {
+	run, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() {
+		cause := context.Cause(ctx)
+		if !errors.Is(cause, errCancelled) && !errors.Is(cause, rpc.ErrCancelled) {
+			cause = fmt.Errorf("%w (%w)", agent.ErrInterrupted, cause)
+		}
+		cancel(cause)
+	})
+	return run
 }
 
 // run consumes the events of a turn. The session waits while an event can't be
@@ -167,6 +182,8 @@ func (s *Server) contextText(ctx context.Context, sess *session, item ContextIte
 	switch {
 	case open && doc.trouble() != nil:
 		return "", "", doc.trouble()
+	case workspace.Secret(l.name()): // also one of another scheme, such as git:
+		return "", "", errors.New("it may hold keys or credentials; ask the model to read the file, and you will be asked")
 	case l.path == "" && !open:
 		return "", "", errors.New(l.why)
 	case l.path == "":

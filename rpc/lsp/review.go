@@ -120,199 +120,20 @@ func (e *editor) reviewOnce(ctx context.Context, p agent.Proposal, parts []int, 
 	for _, i := range parts {
 		params.Files = append(params.Files, wire.file(p.Parts[i], p.Parts[i].Effect.(agent.Edit)))
 	}
-	var result ReviewResult
+	var raw json.RawMessage
 	end := e.s.waitFor(e.session, "review: "+p.Title)
-	err = e.s.conn.Call(ctx, methodReview, params, &result)
+	err = e.s.conn.Call(ctx, methodReview, params, &raw)
 	end()
 	if err != nil {
-		if failed, ok := malformedAnswer(err); ok {
-			d.By, d.Comment = agent.ByHeadless, failed
-			return nil, nil
-		}
 		return nil, err
 	}
-	r := reading{e: e, p: p, parts: parts, files: params.Files, result: result, out: d}
-	if err := r.read(); err != nil {
+	r := reading{p: p, parts: parts, files: params.Files, out: d}
+	if err := r.read(raw); err != nil {
 		for _, i := range parts {
 			d.Parts[i] = agent.PartDecision{}
 		}
-		d.By, d.Comment = agent.ByHeadless, notUnderstood(err.Error())
+		d.By, d.Comment = agent.ByHeadless, notUnderstood(err)
 		return nil, nil
 	}
 	return r.left, nil
-}
-
-// malformedAnswer tells an answer that could not be decoded from none. Nobody has
-// decided anything then.
-func malformedAnswer(err error) (comment string, malformed bool) {
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		if wrong.Field == "" {
-			return notUnderstood("it is a " + wrong.Value), true
-		}
-		return notUnderstood(wrong.Field + " is a " + wrong.Value), true
-	}
-	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return notUnderstood(err.Error()), true
-	}
-	return "", false
-}
-
-func notUnderstood(why string) string {
-	return "The client's answer could not be understood (" + why + "), so it counts as no."
-}
-
-// reading turns the answer to a review into decisions.
-type reading struct {
-	e      *editor
-	p      agent.Proposal
-	parts  []int      // of the proposal
-	files  []FileEdit // as they were sent, one each
-	result ReviewResult
-	out    *agent.Decision
-	left   []int
-	said   map[string]string // verdicts on files, by key
-}
-
-func (r *reading) read() error {
-	switch {
-	case r.result.Revision != 0 && r.result.Revision != r.p.Revision:
-		return fmt.Errorf("it is for revision %d, and %d was asked", r.result.Revision, r.p.Revision)
-	case !slices.Contains([]string{accept, reject, partly}, r.result.Decision):
-		return fmt.Errorf("the decision %q is none of accept, reject and partial", r.result.Decision)
-	}
-	r.out.Comment = r.result.Comment
-	if r.result.Decision == reject {
-		return nil
-	}
-	if err := r.readFiles(); err != nil {
-		return err
-	}
-	if err := r.readHunks(); err != nil {
-		return err
-	}
-	return r.readEdited()
-}
-
-// readFiles takes the decision on all and those on single files.
-func (r *reading) readFiles() error {
-	for _, i := range r.parts {
-		part := &r.out.Parts[i]
-		part.Accept = r.result.Decision == accept
-		if part.Accept && r.p.Parts[i].Alone && len(r.p.Parts) > 1 && len(r.parts) > 1 {
-			part.Accept = false
-			r.left = append(r.left, i)
-		}
-	}
-	r.said = map[string]string{}
-	for uri, verdict := range r.result.Files {
-		here, key := r.of(uri), locate(uri).key
-		before, twice := r.said[key]
-		switch {
-		case len(here) == 0:
-			return fmt.Errorf("the file %s is not in the review", uri)
-		case verdict != accept && verdict != reject:
-			return fmt.Errorf("the verdict %q on %s is neither accept nor reject", verdict, uri)
-		case twice && before != verdict:
-			return fmt.Errorf("there are two verdicts on %s", uri)
-		}
-		r.said[key] = verdict
-		for _, i := range here {
-			r.settled(i)
-			r.out.Parts[i].Accept = verdict == accept
-		}
-	}
-	return nil
-}
-
-// of are the parts that change a file: more than one if several calls do.
-func (r *reading) of(uri string) []int {
-	key := locate(uri).key
-	var here []int
-	for n, f := range r.files {
-		if locate(f.URI).key == key {
-			here = append(here, r.parts[n])
-		}
-	}
-	return here
-}
-
-// settled notes that a part was answered for itself.
-func (r *reading) settled(i int) {
-	r.left = slices.DeleteFunc(r.left, func(l int) bool { return l == i })
-}
-
-func (r *reading) readHunks() error {
-	for id, raw := range r.result.Hunks {
-		var v HunkVerdict
-		if json.Unmarshal(raw, &v.Verdict) != nil {
-			if err := json.Unmarshal(raw, &v); err != nil {
-				return fmt.Errorf("the verdict on hunk %s is not well formed", id)
-			}
-		}
-		if v.Verdict != accept && v.Verdict != reject {
-			return fmt.Errorf("the verdict %q on hunk %s is neither accept nor reject", v.Verdict, id)
-		}
-		i, edit, hunk, ok := r.hunk(id)
-		if !ok {
-			return fmt.Errorf("the hunk %s is not in the review", id)
-		}
-		r.settled(i)
-		d := agent.HunkDecision{Accept: v.Verdict == accept, Comment: v.Comment}
-		if v.NewText != nil {
-			text := workspace.MatchLineEnds(*v.NewText, hunk.Old, edit.Old)
-			d.Text = &text
-		}
-		part := &r.out.Parts[i]
-		if part.Hunks == nil {
-			part.Hunks = map[string]agent.HunkDecision{}
-		}
-		part.Hunks[id] = d
-	}
-	return nil
-}
-
-func (r *reading) hunk(id string) (int, agent.Edit, agent.Hunk, bool) {
-	for _, i := range r.parts {
-		edit := r.p.Parts[i].Effect.(agent.Edit)
-		for _, h := range edit.Hunks {
-			if h.ID == id {
-				return i, edit, h, true
-			}
-		}
-	}
-	return 0, agent.Edit{}, agent.Hunk{}, false
-}
-
-// readEdited takes whole texts of the person. Where several calls change one file
-// the text is what the last of them leads to, and the others are accepted.
-func (r *reading) readEdited() error {
-	edited := map[string]bool{}
-	for uri, text := range r.result.Edited {
-		here, key := r.of(uri), locate(uri).key
-		switch {
-		case len(here) == 0:
-			return fmt.Errorf("the edited file %s is not in the review", uri)
-		case edited[key]:
-			return fmt.Errorf("there are two edited texts of %s", uri)
-		case r.said[key] == reject:
-			return fmt.Errorf("%s is refused, and has an edited text", uri)
-		}
-		edited[key] = true
-		for n, i := range here {
-			edit := r.p.Parts[i].Effect.(agent.Edit)
-			r.settled(i)
-			part := agent.PartDecision{Accept: true}
-			if n == len(here)-1 {
-				if edit.Kind == agent.EditDelete || edit.Kind == agent.EditRename {
-					return fmt.Errorf("%s is to be gone, so it has no edited text", uri)
-				}
-				part.Rewrite = workspace.Diff(edit.Old, workspace.MatchLineEnds(text, edit.Old, edit.Old))
-				if part.Rewrite == nil {
-					part = agent.PartDecision{} // the old text: nothing is wanted
-				}
-			}
-			r.out.Parts[i] = part
-		}
-	}
-	return nil
 }

@@ -41,7 +41,15 @@ func TestAnAnswerToAReviewIsDoneAsItSays(t *testing.T) {
 	}{
 		{"accept", func(fake.Review) answer { return answer{Decision: "accept"} }, both},
 		{"accept of this revision", func(r fake.Review) answer { return answer{Decision: "accept", Revision: r.Revision} }, both},
-		{"accept with an unknown field", func(fake.Review) answer { return answer{Raw: json.RawMessage(`{"decision":"accept","new":1}`)} }, both},
+		{"accept with a name that is misspelled", func(fake.Review) answer {
+			return answer{Raw: json.RawMessage(`{"decision":"accept","hunk":{"x":"reject"}}`)}
+		}, none},
+		{"accept that is a reject in another case", func(fake.Review) answer {
+			return answer{Raw: json.RawMessage(`{"decision":"reject","Decision":"accept"}`)}
+		}, none},
+		{"accept twice", func(fake.Review) answer {
+			return answer{Raw: json.RawMessage(`{"decision":"reject","decision":"accept"}`)}
+		}, none},
 		{"reject", func(fake.Review) answer { return answer{Decision: "reject"} }, none},
 		{"reject wins over what is listed", func(r fake.Review) answer {
 			return answer{Decision: "reject", Files: file(r, "accept"), Hunks: hunk(r, 0, "accept"), Edited: file(r, "x\n")}

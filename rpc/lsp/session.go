@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -33,6 +34,7 @@ type turn struct {
 	ctx     context.Context // the turn's own: it ends when the turn is cancelled
 	cancel  context.CancelCauseFunc
 	before  *turn    // that has to end first
+	brief   bool     // a change of settings: a prompt behind it waits
 	started bool     // its session takes steers
 	early   []string // steers that came before
 }
@@ -56,20 +58,6 @@ func (r *sessions) get(id string) (*session, error) {
 	return nil, rpc.Errorf(rpc.CodeInvalidParams, "there is no open session %q; send a prompt without sessionId to begin one", id)
 }
 
-// idle is get for what can't be done while the session answers, or is about to.
-func (r *sessions) idle(id string) (*session, error) {
-	s, err := r.get(id)
-	if err != nil {
-		return nil, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.latest(id) != nil {
-		return nil, failed(errors.New("the session is still answering; wait, or cancel it first"))
-	}
-	return s, nil
-}
-
 // latest is the newest turn of a session. The caller holds mu.
 func (r *sessions) latest(id string) *turn {
 	for _, t := range slices.Backward(r.turns) {
@@ -80,12 +68,12 @@ func (r *sessions) latest(id string) *turn {
 	return nil
 }
 
-// begin adds a turn. One session has one turn, but for those that are cancelled and
-// about to end: a new prompt waits for them.
+// begin adds a turn. One session has one turn, but for those that are about to end:
+// a new one waits for them.
 func (r *sessions) begin(t *turn) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if t.before = r.latest(t.session); t.before != nil && t.before.ctx.Err() == nil {
+	if t.before = r.latest(t.session); t.before != nil && t.before.ctx.Err() == nil && !t.before.brief {
 		return failed(errors.New("the session is still answering; wait, or send assent/cancel or assent/steer"))
 	}
 	r.turns = append(r.turns, t)
@@ -141,7 +129,7 @@ func (r *sessions) cancelAll() []*turn { return r.cancel(func(*turn) bool { retu
 func (r *sessions) steer(sess *session, text string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if t := r.latest(sess.ID); t != nil && !t.started && t.ctx.Err() == nil {
+	if t := r.latest(sess.ID); t != nil && !t.started && !t.brief && t.ctx.Err() == nil {
 		t.early = append(t.early, text)
 		return nil
 	}
@@ -240,7 +228,7 @@ func (s *Server) foldersFor(cwd string) ([]string, error) {
 	if cwd == "" {
 		return s.folders.paths(s.opts.Dir)
 	}
-	if !strings.HasPrefix(strings.ToLower(cwd), "file:") {
+	if filepath.IsAbs(cwd) {
 		return []string{cwd}, nil
 	}
 	l := locate(cwd)
@@ -330,12 +318,25 @@ func (s *Server) acceptSessionDelete(_ context.Context, p SessionParams) rpc.Wor
 	}
 }
 
-func (s *Server) acceptSessionSet(_ context.Context, p SessionSetParams) rpc.Work {
-	sess, err := s.sessions.idle(p.SessionID)
+// acceptSessionSet takes its turn, so that it counts for the prompts that come after it
+// and for no other.
+func (s *Server) acceptSessionSet(ctx context.Context, p SessionSetParams) rpc.Work {
+	sess, err := s.sessions.get(p.SessionID)
 	if err != nil {
 		return rpc.Fail(err)
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	t := &turn{session: p.SessionID, brief: true, done: make(chan struct{}), ctx: ctx, cancel: cancel}
+	if err := s.sessions.begin(t); err != nil {
+		cancel(nil)
+		return rpc.Fail(err)
+	}
 	return func() (any, error) {
+		defer cancel(nil)
+		defer s.sessions.end(t)
+		if !t.alone(ctx) {
+			return nil, rpc.ErrCancelled
+		}
 		if err := set(sess, p.Model, p.Mode, 0); err != nil {
 			return nil, err
 		}

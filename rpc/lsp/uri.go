@@ -13,6 +13,7 @@ import (
 // location is what a URI of the client names. Clients spell one file in several
 // ways, and the same client not always the same way.
 type location struct {
+	raw  string
 	key  string // the same for all spellings
 	path string // absolute; "" if it is no file that can be reached from here
 	why  string // why path is "", as a sentence
@@ -21,6 +22,12 @@ type location struct {
 // locate reads a URI. It never fails: what can't be understood has a key of its
 // own, and its text can be kept, but no file belongs to it.
 func locate(raw string) location {
+	l := locateURI(raw)
+	l.raw = raw
+	return l
+}
+
+func locateURI(raw string) location {
 	scheme, rest, ok := strings.Cut(raw, ":")
 	if !ok || len(scheme) < 2 || strings.ContainsAny(scheme, "/\\ ") {
 		return location{key: raw, why: "it is no URI; send one such as file:///home/me/notes.txt"}
@@ -75,4 +82,15 @@ func locateFile(raw, rest string) location {
 // drive reports whether a path begins like /C: does.
 func drive(name string) bool {
 	return len(name) >= 3 && name[2] == ':' && ('a' <= name[1]|0x20 && name[1]|0x20 <= 'z') && (len(name) == 3 || name[3] == '/')
+}
+
+// name is the path that a URI has, whether or not a file here belongs to it.
+func (l location) name() string {
+	if l.path != "" {
+		return filepath.ToSlash(l.path)
+	}
+	if u, err := uri.Parse(l.raw); err == nil {
+		return u.Path()
+	}
+	return l.raw
 }

@@ -230,6 +230,7 @@ type ReviewResult struct {
 	Hunks    map[string]json.RawMessage `json:"hunks,omitempty"`
 	Edited   map[string]string          `json:"edited,omitempty"`
 	Comment  string                     `json:"comment,omitempty"`
+	Remember string                     `json:"remember,omitempty"`
 }
 
 // HunkVerdict is the long form of an answer to one hunk.
@@ -266,6 +267,7 @@ type Effect struct {
 type ApproveResult struct {
 	Decision string `json:"decision"`
 	Comment  string `json:"comment,omitempty"`
+	Remember string `json:"remember,omitempty"`
 }
 
 // InitializationOptions are the settings that an editor may send.

@@ -1,0 +1,277 @@
+package lsp_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"assent/editors/fake"
+)
+
+// The tests of this file are faults that a sceptic found: each lost a text, or called
+// something landed that was not.
+
+// Version and positions have to be of one text: the person types at the top all the
+// time, in a file in which finding the place takes a while.
+func TestTypingAllTheTimeLosesNothing(t *testing.T) {
+	const lines, edits = 5000, 12
+	var text strings.Builder
+	for n := range lines {
+		fmt.Fprintf(&text, "line %d\n", n)
+	}
+	var replies []string
+	for n := range edits {
+		old := fmt.Sprintf("line %d\n", 100*(n+1))
+		replies = append(replies, call("edit_file", change("a.txt", old, strings.ToUpper(old))))
+	}
+	b := newBench(t, map[string]string{"a.txt": text.String()}, append(replies, say("ok")), fake.Options{})
+	b.must(b.OpenFile(b.path("a.txt")))
+	stop, stopped := make(chan struct{}), make(chan int)
+	go func() {
+		typed := 0
+		tick := time.NewTicker(3 * time.Millisecond) // a person is slower
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				stopped <- typed
+				return
+			case <-tick.C:
+				if err := b.Type(b.uri("a.txt"), fake.Range{}, fmt.Sprintf("typed %d\n", typed)); err != nil {
+					t.Error(err)
+				}
+				typed++
+			}
+		}
+	}()
+	b.prompt(fake.Prompt{Text: "go"})
+	close(stop)
+	typed := <-stopped
+	got := b.text("a.txt")
+	for n := range typed {
+		if !strings.Contains(got, fmt.Sprintf("typed %d\n", n)) {
+			t.Errorf("what was typed is gone: %d", n)
+		}
+	}
+	landed := map[string]bool{}
+	for n, l := range b.landings() {
+		landed[fmt.Sprintf("line %d\n", 100*(n+1))] = strings.HasPrefix(l, "landed")
+	}
+	for n := range lines {
+		line := fmt.Sprintf("line %d\n", n)
+		if landed[line] {
+			line = strings.ToUpper(line)
+		}
+		if !strings.Contains("\n"+got, "\n"+line) {
+			t.Errorf("%q is not in the text", line)
+		}
+	}
+	if len(landed) != edits || !landed["line 100\n"] {
+		t.Errorf("landings %q", b.landings())
+	}
+}
+
+func TestAFileThatIsOpenTwiceWithTwoTextsIsLeftAlone(t *testing.T) {
+	for name, o := range map[string]fake.Options{"in the editor": {}, "on disk": {NoApplyEdit: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, map[string]string{"a.txt": "one\n"}, []string{call("edit_file", change("a.txt", "one", "1")), say("ok")}, o)
+			b.must(os.Symlink(b.path("a.txt"), b.path("link.txt")))
+			b.must(b.OpenText(b.uri("link.txt"), "one\nmine\n"))
+			b.must(b.OpenFile(b.path("a.txt")))
+			b.prompt(fake.Prompt{Text: "go"})
+			if told := b.told()[0]; !strings.Contains(told, "open twice") || b.disk("a.txt") != "one\n" || b.text("a.txt") != "one\n" || b.text("link.txt") != "one\nmine\n" {
+				t.Errorf("the model was told %q; disk %q, buffers %q %q", told, b.disk("a.txt"), b.text("a.txt"), b.text("link.txt"))
+			}
+		})
+	}
+}
+
+// during runs one edit, and does something while its review is open.
+func during(t *testing.T, files map[string]string, reply string, o fake.Options, open []string, then func(b *bench)) *bench {
+	t.Helper()
+	var b *bench
+	o.Review = func(context.Context, fake.Review) (fake.Answer, error) {
+		then(b)
+		return fake.Answer{Decision: "accept"}, nil
+	}
+	b = newBench(t, files, []string{reply, say("ok")}, o)
+	for _, name := range open {
+		b.must(b.OpenFile(b.path(name)))
+	}
+	b.prompt(fake.Prompt{Text: "go"})
+	return b
+}
+
+func TestADeletionIsForTheTextThatWasShown(t *testing.T) {
+	remove := call("delete_file", object{"path": "a.txt"})
+	b := during(t, map[string]string{"a.txt": "old\n"}, remove, fake.Options{}, []string{"a.txt"}, func(b *bench) { b.write("a.txt", "precious\n") })
+	b.check("a.txt", outcome{"old\n", "precious\n", "failed"})
+	b = during(t, map[string]string{"a.txt": "old\n"}, remove, fake.Options{}, []string{"a.txt"}, func(b *bench) { b.must(b.Replace(b.uri("a.txt"), "old", "mine")) })
+	b.check("a.txt", outcome{"mine\n", "old\n", "failed"})
+}
+
+func TestANewFileIsNotPutIntoABufferThatThePersonOpened(t *testing.T) {
+	create := call("write_file", object{"path": "new.txt", "content": "fresh\n"})
+	b := during(t, nil, create, fake.Options{}, nil, func(b *bench) { b.must(b.OpenText(b.uri("new.txt"), "mine\n")) })
+	b.check("new.txt", outcome{"mine\n", "-", "failed"})
+}
+
+func TestALinkThatLeadsElsewhereNowIsNotFollowed(t *testing.T) {
+	files := map[string]string{"a.txt": "one\n", "b.txt": "one\n"}
+	var b *bench
+	o := fake.Options{Apply: fake.FormatsOnSave, Review: func(context.Context, fake.Review) (fake.Answer, error) {
+		b.must(os.Remove(b.path("link.txt")))
+		b.must(os.Symlink(b.path("b.txt"), b.path("link.txt")))
+		return fake.Answer{Decision: "accept"}, nil
+	}}
+	b = newBench(t, files, []string{call("edit_file", change("link.txt", "one", "1")), say("ok")}, o)
+	b.must(os.Symlink(b.path("a.txt"), b.path("link.txt")))
+	b.must(b.OpenFile(b.path("link.txt")))
+	b.prompt(fake.Prompt{Text: "go"})
+	if b.disk("a.txt") != "one\n" || b.disk("b.txt") != "one\n" {
+		t.Errorf("the files have %q and %q; the model was told %q", b.disk("a.txt"), b.disk("b.txt"), b.told())
+	}
+}
+
+// A liar says applied:true and does nothing; the disk happens to have the text already.
+func TestATextThatWasOnDiskBeforeProvesNothing(t *testing.T) {
+	b := newBench(t, map[string]string{"a.txt": "hello\n"}, []string{call("edit_file", change("a.txt", "helo", "hello")), say("ok")}, fake.Options{Apply: fake.Liar})
+	b.must(b.OpenText(b.uri("a.txt"), "helo\n"))
+	b.prompt(fake.Prompt{Text: "go"})
+	b.check("a.txt", outcome{"helo\n", "hello\n", "unconfirmed"})
+}
+
+// The client shows another change at once, and the hunk late or never.
+func TestAChangeThatMayStillComeIsNotCalledFailed(t *testing.T) {
+	var b *bench
+	b = newBench(t, map[string]string{"a.txt": "one\ntwo\n"}, []string{call("edit_file", change("a.txt", "one", "1")), say("ok")},
+		fake.Options{Apply: fake.Liar, BeforeApply: func(uri string) { b.must(b.Replace(uri, "two\n", "two\nmine\n")) }})
+	b.must(b.OpenFile(b.path("a.txt")))
+	b.prompt(fake.Prompt{Text: "go"})
+	b.check("a.txt", outcome{"one\ntwo\nmine\n", "one\ntwo\n", "unconfirmed"})
+}
+
+func TestAnEditorThatLoadsAFileWithOtherLineEnds(t *testing.T) {
+	var b *bench
+	b = newBench(t, map[string]string{"a.txt": "one\r\ntwo\r\n"}, []string{call("edit_file", change("a.txt", "two", "2")), say("ok")},
+		fake.Options{Apply: fake.Liar, BeforeApply: func(uri string) { b.must(b.OpenText(uri, "one\n2\n")) }})
+	b.prompt(fake.Prompt{Text: "go"})
+	b.check("a.txt", outcome{"one\n2\n", "one\r\ntwo\r\n", "landed buffer it is in an unsaved buffer"})
+}
+
+// Typing that is told between the last look at the buffer and the write of the disk
+// would make the next edit blind to it.
+func TestWhatIsTypedAfterADiskWasWrittenIsSeen(t *testing.T) {
+	edit := func(from, to string) string { return call("edit_file", change("a.txt", from, to)) }
+	b := newBench(t, map[string]string{"a.txt": "one\ntwo\n"}, []string{edit("one", "1"), say("ok"), edit("two", "2"), say("ok")}, fake.Options{NoApplyEdit: true})
+	b.must(b.OpenFile(b.path("a.txt")))
+	first := b.prompt(fake.Prompt{Text: "go"})
+	b.check("a.txt", outcome{"one\ntwo\n", "1\ntwo\n", "landed disk"})
+	b.must(b.Replace(b.uri("a.txt"), "two\n", "two\nmine\n"))
+	b.prompt(fake.Prompt{SessionID: first.SessionID, Text: "go on"})
+	b.check("a.txt", outcome{"one\ntwo\nmine\n", "1\ntwo\n", "failed disk it has unsaved changes in the editor"})
+}
+
+func TestTheTextOfThePersonIsAllThatLandsWhereTwoCallsChangeAFile(t *testing.T) {
+	two := call("edit_file", change("a.txt", "one", "1"), "edit_file", change("a.txt", "two", "2"))
+	o := fake.Options{Review: func(_ context.Context, r fake.Review) (fake.Answer, error) {
+		return fake.Answer{Decision: "partial", Edited: map[string]string{r.Files[0].URI: "one\ntwo\nmine\n"}}, nil
+	}}
+	b := newBench(t, map[string]string{"a.txt": "one\ntwo\n"}, []string{two, say("ok")}, o)
+	b.must(b.OpenFile(b.path("a.txt")))
+	b.prompt(fake.Prompt{Text: "go"})
+	b.check("a.txt", outcome{"one\ntwo\nmine\n", "one\ntwo\n", "landed buffer"})
+	if n := len(b.landings()); n != 1 {
+		t.Errorf("%d landings: %q", n, b.told())
+	}
+}
+
+// A yes is for what was shown: a long change comes in pages.
+func TestAQuestionShowsAllOfAChange(t *testing.T) {
+	content := strings.Repeat("harmless\n", 60) + "rm -rf /\n"
+	for name, answers := range map[string]struct {
+		refuse string // what is refused
+		want   string
+	}{
+		"all pages seen":              {"", content},
+		"refused on the second page":  {"page 2 of 2", "-"},
+		"refused before what matters": {"page 1 of 2", "-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var shown strings.Builder
+			o := fake.Options{NoReview: true, SyncsAll: true, Message: func(_ context.Context, m fake.MessageRequest) (string, error) {
+				shown.WriteString(m.Message)
+				if answers.refuse != "" && strings.Contains(m.Message, answers.refuse) {
+					return "Reject", nil
+				}
+				return m.Actions[0], nil
+			}}
+			b := newBench(t, nil, []string{call("write_file", object{"path": "x.sh", "content": content}), say("ok")}, o)
+			b.prompt(fake.Prompt{Text: "go"})
+			if b.disk("x.sh") != answers.want {
+				t.Errorf("the file has %q", b.disk("x.sh"))
+			}
+			if answers.refuse != "page 1 of 2" && !strings.Contains(shown.String(), "+rm -rf /") {
+				t.Error("the last line was not shown")
+			}
+		})
+	}
+	o := fake.Options{NoReview: true, SyncsAll: true}
+	b := newBench(t, nil, []string{call("write_file", object{"path": "x.sh", "content": strings.Repeat("x\n", 1000)}), say("ok")}, o)
+	b.prompt(fake.Prompt{Text: "go"})
+	if b.disk("x.sh") != "-" || !strings.Contains(b.told()[0], "too many to show") {
+		t.Errorf("the file has %d bytes; the model was told %q", len(b.disk("x.sh")), b.told())
+	}
+}
+
+// A change of settings counts for what comes after it, also right behind it.
+func TestSettingsCountForThePromptsThatFollow(t *testing.T) {
+	const rounds = 20
+	var replies []string
+	for range rounds {
+		replies = append(replies, call("write_file", object{"path": "x.txt", "content": "x\n"}), say("ok"))
+	}
+	reviews := 0
+	o := fake.Options{SyncsAll: true, Review: func(context.Context, fake.Review) (fake.Answer, error) {
+		reviews++
+		return fake.Answer{Decision: "reject"}, nil
+	}}
+	b := newBench(t, nil, replies, o)
+	for range rounds {
+		var session struct{ SessionID string }
+		b.must(b.Call(b.ctx, "assent/session/new", map[string]string{"mode": "accept_edits"}, &session))
+		set, err := b.Start("assent/session/set", map[string]string{"sessionId": session.SessionID, "mode": "ask"})
+		b.must(err)
+		b.prompt(fake.Prompt{SessionID: session.SessionID, Text: "go"})
+		b.must(set.Wait(b.ctx, nil))
+	}
+	if reviews != rounds || b.disk("x.txt") != "-" {
+		t.Errorf("%d reviews of %d, the file has %q", reviews, rounds, b.disk("x.txt"))
+	}
+}
+
+// A word is replaced everywhere, which an editor tells as ten thousand changes.
+func TestTenThousandChangesAtOnceDoNotHoldTheServer(t *testing.T) {
+	const lines = 10_000
+	b := newBench(t, map[string]string{"a.txt": ""}, []string{call("read_file", object{"path": "a.txt", "start_line": lines, "end_line": lines}), say("ok")}, fake.Options{})
+	b.must(b.OpenText(b.uri("a.txt"), strings.Repeat("word and more than that, to make the line longer than it need be\n", lines)))
+	type span = map[string]map[string]int
+	var changes []map[string]any
+	for n := range lines {
+		at := span{"start": {"line": n, "character": 0}, "end": {"line": n, "character": 4}}
+		changes = append(changes, map[string]any{"range": at, "text": "other"})
+	}
+	began := time.Now()
+	b.must(b.Notify("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": b.uri("a.txt"), "version": 2}, "contentChanges": changes}))
+	b.must(b.Call(b.ctx, "assent/status", struct{}{}, nil))
+	t.Logf("%v until the next answer", time.Since(began))
+	b.prompt(fake.Prompt{Text: "go"})
+	if !strings.Contains(b.told()[0], "other and more") {
+		t.Errorf("the model was told %q", b.told())
+	}
+}

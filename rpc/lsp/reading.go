@@ -1,0 +1,213 @@
+package lsp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"assent/agent"
+	"assent/agent/workspace"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The answers of a person are read here, and strictly: a name that is misspelled, or
+// there twice, or in another case, makes an answer that nobody understands, and that is
+// a no. encoding/json would take the rest of it for a yes.
+
+// strictly decodes an answer.
+func strictly(raw json.RawMessage, v any) error {
+	err := jsonv2.Unmarshal(raw, v, jsonv2.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true))
+	if wrong, ok := errors.AsType[*jsonv2.SemanticError](err); ok {
+		where, what := string(wrong.JSONPointer), "does not fit"
+		switch {
+		case errors.Is(wrong.Err, jsonv2.ErrUnknownName):
+			what = "is not known"
+		case wrong.JSONKind != 0:
+			what = "can't be a " + wrong.JSONKind.String()
+		}
+		if where == "" {
+			where = "it"
+		}
+		return fmt.Errorf("%s %s", where, what)
+	}
+	return err
+}
+
+// notUnderstood is the comment on an answer that is none. Nobody has decided anything
+// then.
+func notUnderstood(err error) string {
+	return "The client's answer could not be understood (" + err.Error() + "), so it counts as no."
+}
+
+// reading turns the answer to a review into decisions.
+type reading struct {
+	p      agent.Proposal
+	parts  []int      // of the proposal
+	files  []FileEdit // as they were sent, one each
+	result ReviewResult
+	out    *agent.Decision
+	left   []int
+	said   map[string]string // verdicts on files, by key
+}
+
+func (r *reading) read(raw json.RawMessage) error {
+	if err := strictly(raw, &r.result); err != nil {
+		return err
+	}
+	switch {
+	case r.result.Revision != 0 && r.result.Revision != r.p.Revision:
+		return fmt.Errorf("it is for revision %d, and %d was asked", r.result.Revision, r.p.Revision)
+	case !slices.Contains([]string{accept, reject, partly}, r.result.Decision):
+		return fmt.Errorf("the decision %q is none of accept, reject and partial", r.result.Decision)
+	}
+	r.out.Comment = r.result.Comment
+	if r.result.Decision == reject {
+		return nil
+	}
+	if err := r.readFiles(); err != nil {
+		return err
+	}
+	if err := r.readHunks(); err != nil {
+		return err
+	}
+	return r.readEdited()
+}
+
+// readFiles takes the decision on all and those on single files.
+func (r *reading) readFiles() error {
+	for _, i := range r.parts {
+		part := &r.out.Parts[i]
+		part.Accept = r.result.Decision == accept
+		if part.Accept && r.p.Parts[i].Alone && len(r.p.Parts) > 1 && len(r.parts) > 1 {
+			part.Accept = false
+			r.left = append(r.left, i)
+		}
+	}
+	r.said = map[string]string{}
+	for uri, verdict := range r.result.Files {
+		here, key := r.of(uri), locate(uri).key
+		before, twice := r.said[key]
+		switch {
+		case len(here) == 0:
+			return fmt.Errorf("the file %s is not in the review", uri)
+		case verdict != accept && verdict != reject:
+			return fmt.Errorf("the verdict %q on %s is neither accept nor reject", verdict, uri)
+		case twice && before != verdict:
+			return fmt.Errorf("there are two verdicts on %s", uri)
+		}
+		r.said[key] = verdict
+		for _, i := range here {
+			r.settled(i)
+			r.out.Parts[i].Accept = verdict == accept
+		}
+	}
+	return nil
+}
+
+// of are the parts that change a file: more than one if several calls do.
+func (r *reading) of(uri string) []int {
+	key := locate(uri).key
+	var here []int
+	for n, f := range r.files {
+		if locate(f.URI).key == key {
+			here = append(here, r.parts[n])
+		}
+	}
+	return here
+}
+
+// settled notes that a part was answered for itself.
+func (r *reading) settled(i int) {
+	r.left = slices.DeleteFunc(r.left, func(l int) bool { return l == i })
+}
+
+func (r *reading) readHunks() error {
+	for id, raw := range r.result.Hunks {
+		i, edit, hunk, ok := r.hunk(id)
+		if !ok {
+			return fmt.Errorf("the hunk %s is not in the review", id)
+		}
+		d, err := readHunk(raw, edit, hunk)
+		if err != nil {
+			return fmt.Errorf("the verdict on hunk %s: %w", id, err)
+		}
+		part := &r.out.Parts[i]
+		if part.Hunks == nil {
+			part.Hunks = map[string]agent.HunkDecision{}
+		}
+		part.Hunks[id] = d
+		if len(part.Hunks) == len(edit.Hunks) {
+			r.settled(i)
+		}
+	}
+	return nil
+}
+
+func readHunk(raw json.RawMessage, edit agent.Edit, hunk agent.Hunk) (agent.HunkDecision, error) {
+	var v HunkVerdict
+	if json.Unmarshal(raw, &v.Verdict) != nil {
+		if err := strictly(raw, &v); err != nil {
+			return agent.HunkDecision{}, err
+		}
+	}
+	if v.Verdict != accept && v.Verdict != reject {
+		return agent.HunkDecision{}, fmt.Errorf("%q is neither accept nor reject", v.Verdict)
+	}
+	d := agent.HunkDecision{Accept: v.Verdict == accept, Comment: v.Comment}
+	if v.NewText != nil {
+		text := workspace.MatchLineEnds(*v.NewText, hunk.Old, edit.Old)
+		d.Text = &text
+	}
+	return d, nil
+}
+
+func (r *reading) hunk(id string) (int, agent.Edit, agent.Hunk, bool) {
+	for _, i := range r.parts {
+		edit := r.p.Parts[i].Effect.(agent.Edit)
+		for _, h := range edit.Hunks {
+			if h.ID == id {
+				return i, edit, h, true
+			}
+		}
+	}
+	return 0, agent.Edit{}, agent.Hunk{}, false
+}
+
+// readEdited takes whole texts of the person. Where several calls change one file,
+// the text is put in the place of the first, and the others are refused: nothing that
+// the person took out lands on the way.
+func (r *reading) readEdited() error {
+	edited := map[string]bool{}
+	for uri, text := range r.result.Edited {
+		here, key := r.of(uri), locate(uri).key
+		switch {
+		case len(here) == 0:
+			return fmt.Errorf("the edited file %s is not in the review", uri)
+		case edited[key]:
+			return fmt.Errorf("there are two edited texts of %s", uri)
+		case r.said[key] == reject:
+			return fmt.Errorf("%s is refused, and has an edited text", uri)
+		}
+		edited[key] = true
+		for _, i := range here {
+			kind := r.p.Parts[i].Effect.(agent.Edit).Kind
+			switch {
+			case kind == agent.EditDelete || kind == agent.EditRename:
+				return fmt.Errorf("%s is to be gone, so it has no edited text", uri)
+			case len(r.out.Parts[i].Hunks) > 0:
+				return fmt.Errorf("%s has an edited text, and verdicts on its hunks", uri)
+			}
+			r.settled(i)
+			r.out.Parts[i] = agent.PartDecision{}
+		}
+		first := r.p.Parts[here[0]].Effect.(agent.Edit)
+		rewrite := workspace.Diff(first.Old, workspace.MatchLineEnds(text, first.Old, first.Old))
+		if rewrite != nil { // else the old text: nothing is wanted
+			r.out.Parts[here[0]] = agent.PartDecision{Accept: true, Rewrite: rewrite}
+		}
+	}
+	return nil
+}

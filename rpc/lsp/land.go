@@ -197,7 +197,15 @@ func (l *lander) done(before, after state, hunks []agent.Hunk) bool {
 	case agent.EditCreate:
 		return after.told(before) && after.doc.text == l.edit.New()
 	}
-	return after.told(before) && len(compare(before.text(), hunks, after.doc.text).Landed) == len(hunks)
+	if !after.told(before) {
+		return false
+	}
+	for _, h := range hunks { // asked at each key that the person types, and a comparison is dear
+		if !strings.Contains(after.doc.text, strings.TrimRight(h.New, "\r\n")) {
+			return false
+		}
+	}
+	return len(compare(before.text(), hunks, after.doc.text).Landed) == len(hunks)
 }
 
 // told reports whether the client has shown the text since.

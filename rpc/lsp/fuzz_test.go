@@ -76,7 +76,7 @@ func FuzzReviewAnswer(f *testing.F) {
 		`{"decision":"partial","hunks":{"h1":{"verdict":"accept","newText":"x\n","comment":"c"},"h4":"accept"},"comment":"c"}`,
 		`{"decision":"partial","edited":{"file:///a":"x\n","file:///b":"1\n2\n","file:///d":"mine"}}`,
 		`{"decision":"accept","edited":{"file:///c":"x"}}`, `{"decision":"accept","edited":{"file:///e":""}}`,
-		`{"decision":"accept","files":{"FILE:///a":"accept","file:///%61":"reject"}}`,
+		`{"decision":"accept","files":{"FILE:///a":"accept","file:///%61":"reject"}}`, `{"decision":"partial","files":{"file:/../a":"accept"}}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -107,7 +107,7 @@ func check(t *testing.T, answer ReviewResult, part agent.Part, d agent.PartDecis
 	edit := part.Effect.(agent.Edit)
 	said := func(verdicts map[string]string) (string, bool) {
 		for uri, verdict := range verdicts {
-			if locate(uri).path == edit.Path {
+			if locate(uri).key == locate(fileURI(edit.Path)).key {
 				return verdict, true
 			}
 		}

@@ -65,7 +65,7 @@ func locateFile(raw, rest string) location {
 	if drive(name) {
 		name = "/" + strings.ToLower(name[1:2]) + name[2:]
 	}
-	l := location{key: "file://" + host + path.Clean(name)}
+	l := location{key: "file://" + host + withoutDots(name)}
 	switch {
 	case runtime.GOOS == "windows" && host != "":
 		l.path = `\\` + host + filepath.FromSlash(name)
@@ -93,4 +93,13 @@ func (l location) name() string {
 		return u.Path()
 	}
 	return l.raw
+}
+
+// withoutDots is a path without what makes no difference. "a/../b" may make one, if a
+// is a link.
+func withoutDots(name string) string {
+	if strings.Contains(name+"/", "/../") {
+		return name
+	}
+	return path.Clean(name)
 }

@@ -99,3 +99,28 @@ func TestSettingsChangeBetweenRunsOnly(t *testing.T) {
 		t.Errorf("a tool that is gone was run: %+v", got)
 	}
 }
+
+// At the limit the model is asked for a last word, and hears nothing after it.
+func TestALateSteerIsRefusedAndNotLost(t *testing.T) {
+	b := newBench(t, func(c *agent.Config) { c.MaxTurns = 1 }, agenttest.Call(edit("c1", 0, "x")), agenttest.Say("last word"))
+	b.person.Answer = func(_ context.Context, p agent.Proposal) (agent.Decision, error) {
+		if err := b.session.Steer("in time"); err != nil {
+			t.Error(err)
+		}
+		return agenttest.AcceptAll(p), nil
+	}
+	for e, err := range b.session.Run(t.Context(), agent.UserText("go")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, ok := e.(agent.Delta); ok && d.Text == "last word" {
+			if err := b.session.Steer("too late"); !errors.Is(err, agent.ErrIdle) {
+				t.Errorf("Steer = %v", err)
+			}
+		}
+	}
+	last := b.model.Requests()[1].Messages
+	if got := last[len(last)-1].Text(); got != "in time" {
+		t.Errorf("the last request ends with %q", got)
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -40,6 +41,44 @@ func TestTheKeyStaysWithTheServerThatThePersonNamed(t *testing.T) {
 			}
 			if warned := strings.Contains(strings.Join(cfg.warnings, " "), "your key was given for another"); warned != (c.wantKey == "") {
 				t.Errorf("warnings %q", cfg.warnings)
+			}
+		})
+	}
+}
+
+func TestAnEditorOnlyNarrows(t *testing.T) {
+	cases := map[string]struct {
+		file   string
+		editor config
+		want   config // tools and limit
+		fails  string
+	}{
+		"tools that the person allows":  {`tools = ["read_file", "search"]`, config{Tools: []string{"search", "delete_file"}}, config{Tools: []string{"search"}}, ""},
+		"tools where all are allowed":   {``, config{Tools: []string{"search"}}, config{Tools: []string{"search"}}, ""},
+		"no tools at all":               {``, config{Tools: []string{}}, config{Tools: []string{}}, ""},
+		"a higher limit":                {`max_turns = 5`, config{MaxTurns: 90}, config{MaxTurns: 5}, ""},
+		"a lower limit":                 {`max_turns = 5`, config{MaxTurns: 2}, config{MaxTurns: 2}, ""},
+		"the provider replay":           {``, config{Provider: "replay", Model: "/etc/passwd"}, config{}, "can't choose the file"},
+		"the file of a replay":          {`provider = "replay"`, config{Model: "/etc/passwd"}, config{}, "can't choose the file"},
+		"a model beside a named server": {`base_url = "http://localhost:1"`, config{Model: "small"}, config{}, ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "assent", "config.toml"), c.file+"\n")
+			env := map[string]string{"XDG_CONFIG_HOME": dir, "XDG_STATE_HOME": dir}
+			cfg, err := loadConfig(globalFlags{editor: c.editor}, func(name string) string { return env[name] })
+			if c.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fails) {
+					t.Errorf("loadConfig = %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(cfg.Tools, c.want.Tools) || cfg.Tools == nil != (c.want.Tools == nil) || cfg.MaxTurns != c.want.MaxTurns {
+				t.Errorf("tools %q, limit %d; want %q, %d", cfg.Tools, cfg.MaxTurns, c.want.Tools, c.want.MaxTurns)
 			}
 		})
 	}

@@ -186,6 +186,8 @@ func typeName(e ast.Expr) string {
 		return typeName(e.Elt) + "[]"
 	case *ast.MapType:
 		return "map"
+	case *ast.IndexExpr: // table[V]
+		return "map"
 	case *ast.SelectorExpr:
 		if e.Sel.Name == "RawMessage" {
 			return "any"

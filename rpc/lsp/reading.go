@@ -36,6 +36,17 @@ func strictly(raw json.RawMessage, v any) error {
 	return err
 }
 
+// table is an object that may come as an empty array: Lua has one kind of empty table.
+type table[V any] map[string]V
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *table[V]) UnmarshalJSON(raw []byte) error {
+	if string(raw) == "[]" {
+		return nil
+	}
+	return strictly(raw, (*map[string]V)(t))
+}
+
 // notUnderstood is the comment on an answer that is none. Nobody has decided anything
 // then.
 func notUnderstood(err error) string {

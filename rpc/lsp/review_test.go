@@ -41,6 +41,9 @@ func TestAnAnswerToAReviewIsDoneAsItSays(t *testing.T) {
 	}{
 		{"accept", func(fake.Review) answer { return answer{Decision: "accept"} }, both},
 		{"accept of this revision", func(r fake.Review) answer { return answer{Decision: "accept", Revision: r.Revision} }, both},
+		{"accept with what is not said spelled out", func(fake.Review) answer {
+			return answer{Raw: json.RawMessage(`{"decision":"accept","revision":null,"files":null,"hunks":[],"edited":{},"comment":null}`)}
+		}, both},
 		{"accept with a name that is misspelled", func(fake.Review) answer {
 			return answer{Raw: json.RawMessage(`{"decision":"accept","hunk":{"x":"reject"}}`)}
 		}, none},

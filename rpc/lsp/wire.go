@@ -224,13 +224,13 @@ type Hunk struct {
 
 // ReviewResult is the client's answer to assent/review.
 type ReviewResult struct {
-	Revision int                        `json:"revision,omitempty"`
-	Decision string                     `json:"decision"`
-	Files    map[string]string          `json:"files,omitempty"`
-	Hunks    map[string]json.RawMessage `json:"hunks,omitempty"`
-	Edited   map[string]string          `json:"edited,omitempty"`
-	Comment  string                     `json:"comment,omitempty"`
-	Remember string                     `json:"remember,omitempty"`
+	Revision int                    `json:"revision,omitempty"`
+	Decision string                 `json:"decision"`
+	Files    table[string]          `json:"files,omitempty"`
+	Hunks    table[json.RawMessage] `json:"hunks,omitempty"`
+	Edited   table[string]          `json:"edited,omitempty"`
+	Comment  string                 `json:"comment,omitempty"`
+	Remember string                 `json:"remember,omitempty"`
 }
 
 // HunkVerdict is the long form of an answer to one hunk.

@@ -233,7 +233,7 @@ func (s *Server) foldersFor(cwd string) ([]string, error) {
 	}
 	l := locate(cwd)
 	if l.path == "" {
-		return nil, rpc.Errorf(rpc.CodeInvalidParams, "cwd %s: %s", cwd, l.why)
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "cwd %q has to be an absolute path or a file: URI of a folder on this machine", cwd)
 	}
 	return []string{l.path}, nil
 }

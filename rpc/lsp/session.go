@@ -4,11 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
+
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
+
 	"time"
 
 	"assent/agent"
@@ -23,154 +22,6 @@ type session struct {
 	editor *editor
 	events Events
 	seq    int64 // of the last event; belongs to the turn that runs
-}
-
-// turn is a prompt from its arrival to its answer.
-type turn struct {
-	session string // ID; "" until a new one has it
-	token   string // of its progress, as JSON text, or ""
-	done    chan struct{}
-
-	ctx     context.Context // the turn's own: it ends when the turn is cancelled
-	cancel  context.CancelCauseFunc
-	before  *turn    // that has to end first
-	brief   bool     // a change of settings: a prompt behind it waits
-	started bool     // its session takes steers
-	early   []string // steers that came before
-}
-
-// errCancelled is the cause of a turn's end that the person asked for.
-var errCancelled = errors.New("cancelled by the person")
-
-// sessions are the open sessions, and the turns of each, the newest last.
-type sessions struct {
-	mu    sync.Mutex
-	open  map[string]*session
-	turns []*turn
-}
-
-func (r *sessions) get(id string) (*session, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if s := r.open[id]; s != nil {
-		return s, nil
-	}
-	return nil, rpc.Errorf(rpc.CodeInvalidParams, "there is no open session %q; send a prompt without sessionId to begin one", id)
-}
-
-// latest is the newest turn of a session. The caller holds mu.
-func (r *sessions) latest(id string) *turn {
-	for _, t := range slices.Backward(r.turns) {
-		if t.session == id && id != "" {
-			return t
-		}
-	}
-	return nil
-}
-
-// begin adds a turn. One session has one turn, but for those that are about to end:
-// a new one waits for them.
-func (r *sessions) begin(t *turn) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if t.before = r.latest(t.session); t.before != nil && t.before.ctx.Err() == nil && !t.before.brief {
-		return failed(errors.New("the session is still answering; wait, or send assent/cancel or assent/steer"))
-	}
-	r.turns = append(r.turns, t)
-	return nil
-}
-
-// alone waits for the turns before, and reports false if this one is cancelled
-// meanwhile. One of them may end before another that it waited for itself.
-func (t *turn) alone(ctx context.Context) bool {
-	for b := t.before; b != nil; b = b.before {
-		select {
-		case <-b.done:
-		case <-ctx.Done():
-			return false
-		}
-	}
-	return true
-}
-
-// end takes a turn away and lets go who waits for it.
-func (r *sessions) end(t *turn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.turns = slices.DeleteFunc(r.turns, func(o *turn) bool { return o == t })
-	close(t.done)
-}
-
-// add makes a new session known, as that of a turn if there is one.
-func (r *sessions) add(s *session, t *turn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.open[s.ID] = s
-	if t != nil {
-		t.session = s.ID
-	}
-}
-
-// cancel cancels the turns that are meant, and returns all.
-func (r *sessions) cancel(meant func(*turn) bool) []*turn {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, t := range r.turns {
-		if meant(t) {
-			t.cancel(errCancelled) // a second time does nothing
-		}
-	}
-	return slices.Clone(r.turns)
-}
-
-func (r *sessions) cancelAll() []*turn { return r.cancel(func(*turn) bool { return true }) }
-
-// steer gives a text to the turn of a session, also to one that is about to start.
-func (r *sessions) steer(sess *session, text string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if t := r.latest(sess.ID); t != nil && !t.started && !t.brief && t.ctx.Err() == nil {
-		t.early = append(t.early, text)
-		return nil
-	}
-	return sess.Steer(text)
-}
-
-// start notes that the session of a turn takes steers now.
-func (r *sessions) start(t *turn, sess *session) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if t.started {
-		return
-	}
-	t.started = true
-	for _, text := range t.early {
-		_ = sess.Steer(text) // it takes them now
-	}
-}
-
-// remove takes a session that has no turn away.
-func (r *sessions) remove(id string) (*session, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.latest(id) != nil {
-		return nil, failed(errors.New("the session is still answering; cancel it first"))
-	}
-	s := r.open[id]
-	delete(r.open, id)
-	return s, nil
-}
-
-// busy tells of each open session whether it runs.
-func (r *sessions) busy() []SessionBusy {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	out := []SessionBusy{}
-	for _, id := range slices.Sorted(maps.Keys(r.open)) {
-		model, mode := r.open[id].Settings()
-		out = append(out, SessionBusy{id, r.latest(id) != nil, model, string(mode)})
-	}
-	return out
 }
 
 func (s *Server) cancelSession(raw json.RawMessage) {

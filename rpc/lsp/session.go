@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-
 	"path/filepath"
 	"strings"
-
 	"time"
 
 	"assent/agent"

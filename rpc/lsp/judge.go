@@ -7,7 +7,7 @@ import (
 
 // judge says what became of an edit that the client made, or says that it made, by
 // what it shows now and what is on disk.
-func (l *lander) judge(before, after state, hunks []agent.Hunk, a answer) agent.Landing {
+func (l *lander) judge(before, after state, hunks []agent.Hunk) agent.Landing {
 	switch l.edit.Kind {
 	case agent.EditDelete, agent.EditRename:
 		return l.judgeMove(before, after, hunks)
@@ -15,12 +15,12 @@ func (l *lander) judge(before, after state, hunks []agent.Hunk, a answer) agent.
 	closed := !after.open && l.e.s.docs.closedSince(l.edit.Path, before.rev)
 	switch {
 	case after.told(before):
-		return l.judgeText(before, after, compare(before.text(), hunks, after.doc.text), a)
+		return l.judgeText(after, compare(before.text(), hunks, after.doc.text))
 	case closed && before.open, closed && after.disk.Hash != before.disk.Hash:
 		// The client closed it and told its text no more: what it saved is there.
 		l.out.Where = agent.SourceDisk
 		after.doc.text = after.disk.Text
-		return l.judgeText(before, after, compare(before.text(), hunks, after.disk.Text), a)
+		return l.judgeText(after, compare(before.text(), hunks, after.disk.Text))
 	case after.there && after.disk.Hash != before.disk.Hash && after.disk.Text == wanted(before.text(), hunks):
 		l.out.Status, l.out.Where, l.out.After, l.out.Landed = agent.LandComplete, agent.SourceDisk, after.disk.Hash, ids(hunks)
 		l.e.s.docs.hide(l.edit.Path, before.rev)
@@ -34,7 +34,7 @@ func wanted(base string, hunks []agent.Hunk) string {
 }
 
 // judgeText says what a text that is known has of the hunks.
-func (l *lander) judgeText(before, after state, found workspace.Outcome, a answer) agent.Landing {
+func (l *lander) judgeText(after state, found workspace.Outcome) agent.Landing {
 	l.out.Landed, l.out.Foreign, l.out.After = found.Landed, found.Foreign, agent.HashText(after.doc.text)
 	switch {
 	case len(found.Landed)+len(found.Altered) == 0:

@@ -60,7 +60,9 @@ type state struct {
 // look takes the state, or says why the file is better left alone.
 func (l *lander) look() (state, error) {
 	s := state{rev: l.e.s.docs.now()}
-	s.doc, s.open = l.e.s.docs.at(l.edit.Path)
+	if s.doc, s.open = l.e.s.docs.at(l.edit.Path); s.open {
+		s.rev = max(s.rev, s.doc.rev)
+	}
 	disk, err := l.hold.OnDisk(l.edit.Path)
 	s.disk, s.there = disk, !errors.Is(err, fs.ErrNotExist)
 	if l.edit.Kind == agent.EditRename {
@@ -124,7 +126,7 @@ func (l *lander) land(ctx context.Context) (agent.Landing, error) {
 		case errors.Is(err, agent.ErrInterrupted):
 			return agent.Landing{}, err
 		case err == nil || l.done(before, after, hunks):
-			return l.judge(before, after, hunks, answer), nil
+			return l.judge(before, after, hunks), nil
 		case l.edit.Kind != agent.EditText || answer.err != nil || !l.newer(ctx, before):
 			return l.failed(after, err), nil
 		}

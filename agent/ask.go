@@ -1,19 +1,19 @@
 package agent
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 )
 
 const (
-	maxAttempts  = 3
+	maxAttempts  = 3 // that fail
+	maxAdapted   = 8 // further ones, after which the model put the request in other words
 	maxRetryWait = time.Minute
 )
+
+var errCancelled = errors.New("cancelled")
 
 // ask sends the history and appends the reply. A request that failed before
 // anything of its reply was shown is made again.
@@ -22,31 +22,45 @@ func (r *run) ask(tools []Spec) (Message, error) {
 	if err != nil {
 		return Message{}, err
 	}
-	req := Request{System: r.s.cfg.System, Messages: messages, Tools: tools}
-	for attempt := 1; ; attempt++ {
+	req := Request{System: r.s.cfg.System, Messages: messages, Tools: tools, Session: r.s.cfg.ID}
+	whole := size + len(req.System) + specBytes(tools)
+	for attempt, adapted := 1, 0; ; attempt++ {
 		if err := r.ctx.Err(); err != nil {
 			return Message{}, err
 		}
-		requested := Requested{Messages: len(messages), Bytes: size, Attempt: attempt}
+		name := r.s.cfg.Name
+		requested := Requested{len(messages), size, r.s.tokens(whole), attempt, name.Model, name.Provider}
 		if err := r.emit(requested); err != nil {
 			return Message{}, err
 		}
-		began := time.Now()
-		reply, so, err := r.stream(req)
-		if err == nil {
-			r.turns++
-			r.usage.Input += reply.Usage.Input
-			r.usage.Output += reply.Usage.Output
-			return reply, r.append(reply, time.Since(began))
+		so := &partial{began: time.Now()}
+		reply, failed := r.stream(req, so)
+		elapsed := time.Since(so.began)
+		responded := Responded{attempt, so.first, elapsed, reply.Finish, reply.Usage, failed}
+		if failed != nil && r.ctx.Err() != nil {
+			responded.Err = errCancelled
 		}
-		if r.ctx.Err() != nil {
-			return Message{}, r.keepPartial(so.text.String(), time.Since(began))
-		}
-		wait, again := retryIn(err, attempt)
-		if !again || so.shown {
+		if err := r.emit(responded); err != nil {
 			return Message{}, err
 		}
-		if err := r.emit(Retrying{Err: err, Attempt: attempt + 1, Wait: wait}); err != nil {
+		r.s.count(whole, reply.Usage)
+		r.usage.Input += reply.Usage.Input
+		r.usage.Output += reply.Usage.Output
+		if failed == nil {
+			r.turns++
+			return r.keep(reply, elapsed)
+		}
+		if r.ctx.Err() != nil {
+			return Message{}, r.keepPartial(so.text.String(), elapsed)
+		}
+		wait, again := retryIn(failed, attempt-adapted, adapted)
+		if !again || !so.repeatable(failed) {
+			return Message{}, failed
+		}
+		if kindOf(failed) == ErrorUnsupported {
+			adapted++
+		}
+		if err := r.emit(Retrying{Err: failed, Attempt: attempt + 1, Wait: wait}); err != nil {
 			return Message{}, err
 		}
 		if err := sleep(r.ctx, wait); err != nil {
@@ -57,33 +71,45 @@ func (r *run) ask(tools []Spec) (Message, error) {
 
 // partial is what of a reply was yielded before its end.
 type partial struct {
+	began time.Time
+	first time.Duration // until the server began to answer
 	shown bool
 	text  strings.Builder
 }
 
+// repeatable reports whether a request that failed may be made again: nothing
+// that was shown may be shown twice. Of an empty reply only its reasoning was.
+func (p *partial) repeatable(err error) bool {
+	return !p.shown || p.text.Len() == 0 && kindOf(err) == ErrorEmpty
+}
+
 // stream takes one reply.
-func (r *run) stream(req Request) (Message, *partial, error) {
-	so := &partial{}
+func (r *run) stream(req Request, so *partial) (Message, error) {
 	for chunk, err := range r.s.cfg.Model.Stream(r.ctx, req) {
 		if err != nil {
-			return Message{}, so, asModelError(err)
+			return Message{}, asModelError(err)
 		}
 		if err := r.ctx.Err(); err != nil {
-			return Message{}, so, err
+			return Message{}, err
 		}
-		if chunk.Text != "" || chunk.Thinking != "" {
+		if so.first == 0 {
+			so.first = time.Since(so.began)
+		}
+		if chunk.Recast {
+			so.text.Reset()
+		}
+		if chunk.Text != "" || chunk.Thinking != "" || chunk.Recast {
 			so.shown = true
 			so.text.WriteString(chunk.Text)
-			if err := r.emit(Delta{Text: chunk.Text, Thinking: chunk.Thinking}); err != nil {
-				return Message{}, so, err
+			if err := r.emit(Delta{chunk.Text, chunk.Thinking, chunk.Recast}); err != nil {
+				return Message{}, err
 			}
 		}
-		if chunk.Reply != nil {
-			reply, err := r.accept(*chunk.Reply, len(req.Tools) > 0)
-			return reply, so, err
+		if chunk.Reply != nil { // also of an empty one the counts are known
+			return r.accept(*chunk.Reply, len(req.Tools) > 0)
 		}
 	}
-	return Message{}, so, &ModelError{Kind: ErrorTruncated, Message: "the model's reply ended in the middle"}
+	return Message{}, &ModelError{Kind: ErrorTruncated, Message: "the model's reply ended in the middle"}
 }
 
 func asModelError(err error) *ModelError {
@@ -93,61 +119,11 @@ func asModelError(err error) *ModelError {
 	return &ModelError{Kind: ErrorTransport, Message: err.Error(), Err: err}
 }
 
-// accept brings a reply into the shape that the history needs: unique ids,
-// arguments that are an object or marked as invalid, no call where none may be.
-func (r *run) accept(m Message, mayCall bool) (Message, error) {
-	out := Message{Role: RoleAssistant, Stop: orDefault(m.Stop, StopComplete), Usage: m.Usage}
-	fresh := map[string]bool{}
-	said := false
-	for _, b := range m.Blocks {
-		switch b := b.(type) {
-		case Text:
-			said = said || b.Text != ""
-			out.Blocks = append(out.Blocks, b)
-		case Thinking:
-			out.Blocks = append(out.Blocks, b)
-		case ToolUse:
-			if !mayCall {
-				continue
-			}
-			said = true
-			b.ID = r.s.uniqueID(b.ID, fresh)
-			fresh[b.ID] = true
-			out.Blocks = append(out.Blocks, validUse(b, m.Stop))
-		}
+func kindOf(err error) ModelErrorKind {
+	if failed, ok := errors.AsType[*ModelError](err); ok {
+		return failed.Kind
 	}
-	if !said {
-		return Message{}, &ModelError{Kind: ErrorEmpty, Message: "the model's reply was empty; ask again, or in other words"}
-	}
-	return out, nil
-}
-
-func (s *Session) uniqueID(id string, fresh map[string]bool) string {
-	base := orDefault(id, "call")
-	unique := base
-	for n := 2; s.ids[unique] || fresh[unique]; n++ {
-		unique = fmt.Sprintf("%s-%d", base, n)
-	}
-	return unique
-}
-
-// validUse marks a call that must not run: one whose arguments are no object,
-// and every call of a reply that was cut.
-func validUse(u ToolUse, stop StopReason) ToolUse {
-	u.Input = bytes.TrimSpace(u.Input)
-	switch {
-	case u.Invalid != "":
-	case stop == StopTruncated || stop == StopRefused:
-		u.Invalid = "the reply was cut off before its end, so the call may be incomplete; make it again, smaller if it was large"
-	case len(u.Input) == 0:
-		u.Input = json.RawMessage("{}")
-	case u.Input[0] != '{' || !json.Valid(u.Input):
-		u.Invalid = "the arguments are not one JSON object"
-	}
-	if u.Invalid != "" && u.RawInput == "" {
-		u.RawInput, u.Input = string(u.Input), nil
-	}
-	return u
+	return ""
 }
 
 // keepPartial keeps what the person saw of a reply that they cancelled, so that
@@ -162,10 +138,16 @@ func (r *run) keepPartial(shown string, elapsed time.Duration) error {
 	return r.ctx.Err()
 }
 
-// retryIn says how long to wait before the next attempt, if there may be one.
-func retryIn(err error, attempt int) (time.Duration, bool) {
+// retryIn says how long to wait before the next attempt, if there may be one. A
+// request that the model will put in other words need not wait.
+func retryIn(err error, attempt, adapted int) (time.Duration, bool) {
 	failed, ok := errors.AsType[*ModelError](err)
-	if !ok || !failed.Retryable() || attempt >= maxAttempts {
+	switch {
+	case !ok || !failed.Retryable():
+		return 0, false
+	case failed.Kind == ErrorUnsupported:
+		return 0, adapted < maxAdapted
+	case attempt >= maxAttempts:
 		return 0, false
 	}
 	if failed.RetryAfter > 0 {
@@ -183,23 +165,4 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-func textBytes(messages []Message) int {
-	n := 0
-	for _, m := range messages {
-		for _, b := range m.Blocks {
-			switch b := b.(type) {
-			case Text:
-				n += len(b.Text)
-			case Thinking:
-				n += len(b.Text)
-			case ToolUse:
-				n += len(b.Name) + len(b.Input) + len(b.RawInput)
-			case ToolResult:
-				n += len(b.Output)
-			}
-		}
-	}
-	return n
 }

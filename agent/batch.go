@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -72,7 +73,7 @@ func (r *run) prepare(batch []*call) {
 		case c.spec.Tier == 0:
 			c.fail("There is no tool %q. The tools are: %s.", c.use.Name, strings.Join(r.s.toolNames(), ", "))
 		case c.use.Invalid != "":
-			c.fail("%s was not called: %s. The arguments were: %s", c.use.Name, c.use.Invalid, excerpt(c.use.RawInput))
+			c.fail("%s was not called: %s. The arguments were: %s%s", c.use.Name, c.use.Invalid, excerpt(c.use.RawInput), schemaNote(c.spec.Schema))
 		case c.times >= repeatHint && c.spec.Tier != TierRead:
 			c.fail("%s was not done again. %s", c.use.Name, repeatNote(c.times))
 		default:
@@ -219,6 +220,14 @@ func (s *Session) toolNames() []string {
 	}
 	sort.Strings(names)
 	return names
+}
+
+// schemaNote reminds a model of what a call is made of, if that is not too long.
+func schemaNote(schema json.RawMessage) string {
+	if len(schema) == 0 || len(schema) > 2000 {
+		return ""
+	}
+	return "\nIts arguments are one JSON object of this schema: " + string(schema)
 }
 
 func excerpt(text string) string {

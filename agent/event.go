@@ -6,7 +6,7 @@ import (
 )
 
 // Event is what [Session.Run] yields: [Delta], [Requested], [Appended],
-// [Answered], [Proposed], [Decided], [Landed], [Retrying] or [Done].
+// [Responded], [Answered], [Proposed], [Decided], [Landed], [Retrying] or [Done].
 type Event interface{ event() }
 
 // Record is what the session has the [Store] keep: every event but [Delta] and
@@ -31,13 +31,29 @@ type Started struct {
 
 // Delta is a piece of the reply that is coming. If the attempt fails and is
 // made again, nothing was shown before.
-type Delta struct{ Text, Thinking string }
+type Delta struct {
+	Text, Thinking string
+	Recast         bool // all text of this reply so far was reasoning
+}
 
 // Requested says that a request goes to the model.
 type Requested struct {
 	Messages int
 	Bytes    int // of the text in them
+	Tokens   int // of the whole request, by the server's counts so far
 	Attempt  int // from 1
+	Model    string
+	Provider string
+}
+
+// Responded says how an attempt ended.
+type Responded struct {
+	Attempt   int
+	FirstByte time.Duration // from the request to the first event of its answer; 0: none came
+	Elapsed   time.Duration // from the request to the end
+	Finish    string        // the server's own word for why the reply ended
+	Usage     Usage
+	Err       error // why there is no reply; nil: it follows
 }
 
 // Retrying says that a request failed and will be made again.
@@ -90,6 +106,7 @@ type Done struct {
 
 func (Delta) event()     {}
 func (Requested) event() {}
+func (Responded) event() {}
 func (Retrying) event()  {}
 func (Appended) event()  {}
 func (Answered) event()  {}
@@ -100,6 +117,7 @@ func (Done) event()      {}
 
 func (Started) record()   {}
 func (Requested) record() {}
+func (Responded) record() {}
 func (Appended) record()  {}
 func (Answered) record()  {}
 func (Proposed) record()  {}

@@ -45,6 +45,8 @@ type run struct {
 	turns    int
 	denied   int
 	usage    Usage
+
+	wroteCalls bool // the newest reply with calls wrote them as text
 }
 
 // loop is the agent: ask the model, do what it asks for, tell it what came of it

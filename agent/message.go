@@ -17,18 +17,32 @@ type Message struct {
 	Role   Role
 	Blocks []Block
 	Stop   StopReason // of an assistant message: why the model ended it
+	Finish string     // of an assistant message: that reason in the server's own word
 	Usage  Usage      // of an assistant message, when the server reported it
 }
 
-// Block is a part of a message: [Text], [Thinking], [ToolUse] or [ToolResult].
+// Block is a part of a message: [Text], [Image], [Thinking], [ToolUse] or [ToolResult].
 type Block interface{ block() }
 
 // Text is what is said to the other side.
 type Text struct{ Text string }
 
+// Image is a picture that the user shows.
+type Image struct {
+	MediaType string // such as image/png
+	Data      []byte
+}
+
 // Thinking is the model's reasoning, shown apart from its text and sent back
 // to servers that want it.
-type Thinking struct{ Text string }
+type Thinking struct {
+	Text string
+
+	// Source and Opaque are the model's own: where in the reply it stood, and what
+	// the server needs of it to know it again.
+	Source string
+	Opaque string
+}
 
 // ToolUse is a call that the model asks for.
 type ToolUse struct {
@@ -40,7 +54,13 @@ type ToolUse struct {
 	// holds them as they came. Such a call is answered by an error, never run.
 	Invalid  string
 	RawInput string
+
+	Opaque string // the model's own: what the server wants back with the call
 }
+
+// WrittenAsText is the Invalid of a call that the model wrote into its text
+// instead of making it.
+const WrittenAsText = "the call was written as text, so nothing was done; make it as a tool call"
 
 // ToolResult answers the ToolUse with the same ID.
 type ToolResult struct {
@@ -50,6 +70,7 @@ type ToolResult struct {
 }
 
 func (Text) block()       {}
+func (Image) block()      {}
 func (Thinking) block()   {}
 func (ToolUse) block()    {}
 func (ToolResult) block() {}

@@ -29,12 +29,15 @@ type Request struct {
 	System   string
 	Messages []Message // every tool use has its result in the next message
 	Tools    []Spec    // empty: the model must answer in text
+	Session  string    // its ID: requests of one session share what a server caches; "": unknown
 }
 
-// Chunk is a piece of a reply, or the whole of it at the end.
+// Chunk is a piece of a reply, or the whole of it at the end. One with nothing in
+// it says that the server has begun to answer.
 type Chunk struct {
 	Text     string   // to append to what was shown
 	Thinking string   // to append to the reasoning shown
+	Recast   bool     // all Text so far was reasoning: it counts as Thinking from now on
 	Reply    *Message // last chunk only
 }
 
@@ -45,11 +48,15 @@ const (
 	ErrorProvider        ModelErrorKind = "provider_error" // the server answered with an error
 	ErrorTransport       ModelErrorKind = "transport"      // no connection, or it broke
 	ErrorTruncated       ModelErrorKind = "truncated_stream"
+	ErrorIdle            ModelErrorKind = "stream_idle_timeout" // an open connection fell silent
 	ErrorEmpty           ModelErrorKind = "empty_response"
 	ErrorNotSSE          ModelErrorKind = "not_sse"
 	ErrorRateLimit       ModelErrorKind = "rate_limit"
 	ErrorQuota           ModelErrorKind = "quota"
 	ErrorContextOverflow ModelErrorKind = "context_overflow"
+	ErrorUnsupported     ModelErrorKind = "unsupported_param" // the model leaves out from now on what the server did not take
+	ErrorNoTools         ModelErrorKind = "no_tool_support"
+	ErrorCallAsText      ModelErrorKind = "tool_call_as_text" // again, after the model was told
 	ErrorAuth            ModelErrorKind = "auth"
 	ErrorConfig          ModelErrorKind = "config" // the request can't be made as configured
 )
@@ -75,13 +82,13 @@ func (e *ModelError) Unwrap() error { return e.Err }
 
 // Retryable reports whether the same request may succeed later: after a broken
 // connection, a rate limit or a server's own fault, never after a refusal of
-// the request itself.
+// the request itself, unless the model will put it in other words.
 func (e *ModelError) Retryable() bool {
 	switch e.Kind {
-	case ErrorTransport, ErrorRateLimit, ErrorTruncated, ErrorEmpty:
+	case ErrorTransport, ErrorRateLimit, ErrorTruncated, ErrorIdle, ErrorEmpty, ErrorUnsupported:
 		return true
 	case ErrorProvider:
-		return e.Status >= 500
+		return e.Status >= 500 || e.Status == 0 // an error in the middle of a stream has none
 	}
 	return false
 }

@@ -45,7 +45,7 @@ func TestRandomWorldCatchesMutants(t *testing.T) {
 			"err != nil || v.Do == Allow && p.Alone", "err != nil"},
 		{"a tool may name a file by another path", "batch.go",
 			"if err == nil && info.Path != path {", "if false {"},
-		{"a call of a cut reply is run", "ask.go",
+		{"a call of a cut reply is run", "reply.go",
 			"case stop == StopTruncated || stop == StopRefused:", "case stop == StopRefused:"},
 	}
 	dir := t.TempDir()

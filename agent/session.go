@@ -26,6 +26,8 @@ type Config struct {
 	Store   Store
 	Policy  Policy
 	System  string    // see [SystemPrompt]
+	ID      string    // of the session, for the model server's cache
+	Name    ModelName // of Model, for the record
 	History []Message // of a session that goes on
 
 	// MaxTurns is the number of replies in one run after which the model is
@@ -52,6 +54,7 @@ type Session struct {
 	ids     map[string]bool // tool use IDs in the history
 	sound   int             // messages at the start of the history that are known to be well formed
 	bytes   int             // of the text in those
+	density float64         // bytes for a token, as the server counted last; 0: it did not yet
 	reads   Approval        // outside files and secrets that the person let us read
 
 	steers steers
@@ -104,9 +107,13 @@ func (s *Session) setTools(list []Tool) error {
 	return nil
 }
 
+// ModelName says for the record which model answers.
+type ModelName struct{ Provider, Model string }
+
 // Settings are what of a [Config] can change between two runs.
 type Settings struct {
 	Model    Model
+	Name     ModelName
 	Tools    []Tool
 	Policy   Policy
 	MaxTurns int // 0: the default
@@ -125,7 +132,7 @@ func (s *Session) Configure(set Settings) error {
 	if err := s.setTools(set.Tools); err != nil {
 		return err
 	}
-	s.cfg.Model, s.cfg.Tools, s.cfg.Policy = set.Model, set.Tools, set.Policy
+	s.cfg.Model, s.cfg.Name, s.cfg.Tools, s.cfg.Policy = set.Model, set.Name, set.Tools, set.Policy
 	s.cfg.MaxTurns = orDefault(set.MaxTurns, DefaultMaxTurns)
 	return nil
 }

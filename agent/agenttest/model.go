@@ -151,9 +151,24 @@ func TestModelReply(t *testing.T, m agent.Model, req agent.Request) {
 	})
 }
 
+// TestModelBegins wants a model to say that its server has begun to answer before
+// there is anything to show. The server of m has to send the beginning of an answer,
+// without text in it, and nothing more until the context ends.
+func TestModelBegins(t *testing.T, m agent.Model, req agent.Request) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for c, err := range m.Stream(ctx, req) {
+		if err != nil || c.Reply != nil {
+			t.Errorf("the stream began with the reply %v, the error %v", c.Reply, err)
+		}
+		return
+	}
+	t.Error("the stream ended without a chunk")
+}
+
 // stream is what came of one.
 type stream struct {
-	text, thinking string
+	text, thinking string // as they are shown: what was recast is thinking
 	chunks         int
 	textChunks     int
 	reply          *agent.Message
@@ -180,12 +195,7 @@ func collectUntil(ctx context.Context, m agent.Model, req agent.Request, seen fu
 			s.err = err
 			continue
 		}
-		s.chunks++
-		s.text += c.Text
-		s.thinking += c.Thinking
-		if c.Text != "" {
-			s.textChunks++
-		}
+		s.add(c)
 		if c.Reply != nil {
 			s.reply = c.Reply
 			s.replies++
@@ -193,6 +203,20 @@ func collectUntil(ctx context.Context, m agent.Model, req agent.Request, seen fu
 		seen(s)
 	}
 	return s
+}
+
+// add sums a chunk up. One with nothing in it is a chunk too.
+func (s *stream) add(c agent.Chunk) {
+	s.chunks++
+	if c.Recast { // before what else is in the chunk
+		s.thinking += s.text
+		s.text, s.textChunks = "", 0
+	}
+	s.text += c.Text
+	s.thinking += c.Thinking
+	if c.Text != "" {
+		s.textChunks++
+	}
 }
 
 func checkWhole(t *testing.T, s stream) {

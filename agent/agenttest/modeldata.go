@@ -22,7 +22,7 @@ func modelReplies() []namedMessage {
 	truncated.Stop, refused.Stop = agent.StopTruncated, agent.StopRefused
 	counted.Usage = agent.Usage{Input: 1234, Output: 5}
 	broken := calling(Say("broken call"), "c1", "read_file", "{}")
-	broken.Blocks[1] = agent.ToolUse{ID: "c1", Name: "edit_file", RawInput: `{"path": "a.txt`, Invalid: "it ends early"}
+	broken.Blocks[1] = agent.ToolUse{ID: "c1", Name: "edit_file", RawInput: `{"path": "a.txt"} or so`, Invalid: "more follows"}
 
 	return []namedMessage{
 		{"a text", Say("It is done.")},
@@ -42,11 +42,15 @@ func modelReplies() []namedMessage {
 // ModelRequest is a request with all that a request may hold. The history's one
 // call has the id "c0".
 func ModelRequest() agent.Request {
+	reasoned := calling(Say("I look."), "c0", "read_file", `{"path":"notes.txt"}`)
+	reasoned.Blocks = append([]agent.Block{agent.Thinking{Text: "a file"}, agent.Thinking{Text: "to read"}}, reasoned.Blocks...)
 	return agent.Request{
-		System: "You are a test.",
+		Session: "20261201T010203Z-00c0ffee",
+		System:  "You are a test.",
 		Messages: []agent.Message{
-			agent.UserText("What is in notes.txt?"),
-			calling(Say("I look."), "c0", "read_file", `{"path":"notes.txt"}`),
+			{Role: agent.RoleUser, Blocks: []agent.Block{
+				agent.Text{Text: "What is in notes.txt?"}, agent.Image{MediaType: "image/gif", Data: []byte(pixel)}}},
+			reasoned,
 			{Role: agent.RoleTool, Blocks: []agent.Block{agent.ToolResult{ID: "c0", Output: "notes.txt: lines 1-1 of 1\nmilk\n"}}},
 			Say("Milk."),
 			agent.UserText("show notes.txt"),
@@ -59,6 +63,9 @@ func ModelRequest() agent.Request {
 		}},
 	}
 }
+
+// pixel is a whole GIF, of one transparent pixel.
+const pixel = "GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"
 
 // calling is m with one call more.
 func calling(m agent.Message, id, name, input string) agent.Message {
@@ -90,9 +97,13 @@ func clone(req agent.Request) agent.Request {
 	for i, m := range req.Messages {
 		blocks := slices.Clone(m.Blocks)
 		for j, b := range blocks {
-			if u, ok := b.(agent.ToolUse); ok {
-				u.Input = bytes.Clone(u.Input)
-				blocks[j] = u
+			switch b := b.(type) {
+			case agent.ToolUse:
+				b.Input = bytes.Clone(b.Input)
+				blocks[j] = b
+			case agent.Image:
+				b.Data = bytes.Clone(b.Data)
+				blocks[j] = b
 			}
 		}
 		req.Messages[i].Blocks = blocks

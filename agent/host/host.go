@@ -197,6 +197,8 @@ func (h *Host) open(ctx context.Context, id string, setup Setup, files *workspac
 		Store:    recorder,
 		Policy:   settings.Policy,
 		System:   agent.SystemPrompt(facts(ctx, files)),
+		ID:       id,
+		Name:     settings.Name,
 		History:  history,
 		MaxTurns: settings.MaxTurns,
 		Parallel: h.opts.Parallel,
@@ -214,7 +216,8 @@ func (h *Host) open(ctx context.Context, id string, setup Setup, files *workspac
 // settings are what a setup comes to.
 func (h *Host) settings(setup Setup) (agent.Settings, error) {
 	set := agent.Settings{
-		Model: h.opts.Model, Tools: setup.Mode.tools(h.opts.Tools), Policy: setup.Mode.policy(),
+		Model: h.opts.Model, Name: agent.ModelName{Provider: h.opts.Provider, Model: cmp.Or(setup.Model, h.opts.ModelName)},
+		Tools: setup.Mode.tools(h.opts.Tools), Policy: setup.Mode.policy(),
 		MaxTurns: cmp.Or(setup.MaxTurns, h.opts.MaxTurns),
 	}
 	if setup.Model == "" || setup.Model == h.opts.ModelName {

@@ -24,11 +24,14 @@
 //   - A hash is the SHA-256 in lower-case hexadecimal; left out: there is no file.
 //   - ms is a duration in whole milliseconds.
 //   - A usage is {"inputTokens":n,"outputTokens":n}.
-//   - A call is {id, name, input | inputText, invalid, inputRaw}. input is the
+//   - A call is {id, name, input | inputText, invalid, inputRaw, opaque}. input is the
 //     JSON value byte by byte as the model wrote it, so that a resumed session
 //     sends the same bytes. inputText is the same as a text, where the bytes don't
 //     fit on a line (line breaks) or are no JSON. invalid and inputRaw are those
-//     of a call whose arguments are not an object.
+//     of a call whose arguments are not an object; opaque is what the model server
+//     wants back with it.
+//   - A failure is {error, errorKind, status, retryAfterMs}, all but error being
+//     those of an [agent.ModelError], whose cause is not kept.
 //   - A hunk is {id, at, old, new, by}.
 //   - An edit is {kind, path, to, base, hunks, oldText}, kind being "edit",
 //     "create", "delete" or "rename".
@@ -43,20 +46,31 @@
 //
 //	session      id, version, cwd, model, provider, tools:[name]
 //	user         text | blocks
-//	request      messages, bytes, attempt
-//	assistant    thinking, text, toolUses:[call] | blocks; stop, usage, ms
+//	request      messages, bytes, tokens, attempt, model, provider
+//	response     attempt, firstByteMs, ms, finish, usage, failure
+//	assistant    thinking, text, toolUses:[call] | blocks; stop, finish, usage, ms
 //	proposed     proposalId, revision, title, parts:[{toolUseId, name, effect, info, toInfo}]
 //	decided      proposalId, revision, by, comment, parts:[{accept, comment,
 //	             hunks:{id:{accept, text, comment}}, rewrite:[hunk]}]
 //	landed       proposalId, toolUseId, edit, status, where, before, after,
 //	             landed:[id], conflicts:[id], foreign, note
-//	tool_result  toolUseId, name, input | inputText, invalid, inputRaw, output, isError, ms
-//	done         reason, error, errorKind, status, retryAfterMs, turns, denied, usage
+//	tool_result  toolUseId, name, input | inputText, invalid, inputRaw, opaque, output,
+//	             isError, ms
+//	done         reason, failure, turns, denied, usage
 //
 // Thinking, text, toolUses is the order of the blocks. A message with another
-// order, two texts or an empty one has blocks instead, a list of {type:"text",
-// text}, {type:"thinking", text}, {type:"tool_use", call …} and
-// {type:"tool_result", id, output, isError}.
+// order, two texts, an empty one, an image or a thinking of which the model server
+// wants more back than the text has blocks instead, a list of {type:"text", text},
+// {type:"image", mediaType, data}, {type:"thinking", text, source, opaque},
+// {type:"tool_use", call …} and {type:"tool_result", id, output, isError}. data is
+// in base64. A call and a failure stand where they are named, their fields among
+// the others.
+//
+// A request is about one attempt, and the response after it says how that ended:
+// with a failure, or with the reply that follows. tokens are estimated by what the
+// server counted so far; finish is the server's own word for why the reply ended.
+// firstByteMs is rounded up, and left out if the server sent nothing at all. Older
+// journals have no response.
 //
 // The effect of a part is an edit, {kind:"exec", dir, command}, {kind:"remote",
 // server, tool, input | inputText}, {kind:"outside_read", path} or
@@ -69,14 +83,14 @@
 // hunk ID that isn't UTF-8 stands in base64 as a key of hunks64 instead.
 //
 // In landed, status is "landed", "partial", "failed" or "unconfirmed"; where is
-// "disk" or "buffer". In done, errorKind, status and retryAfterMs are those of an
-// [agent.ModelError], whose cause is not kept.
+// "disk" or "buffer".
 //
 // # Secrets
 //
-// [Options].Secrets are replaced by "[redacted]" in every text, also inside
-// input, and such a line ends with "redacted":true. Nothing may be landed out of
-// a line like that ([Entry].Redacted): its texts are not those that were shown.
+// [Options].Secrets are replaced by "[redacted]" in every text, also inside input
+// and the bytes of an image, and such a line ends with "redacted":true. Nothing may
+// be landed out of a line like that ([Entry].Redacted): its texts are not those that
+// were shown.
 //
 // # One writer, and crashes
 //

@@ -45,7 +45,7 @@ func TestHistory(t *testing.T) {
 			[]agent.Message{thinking.Message, results(r1.Result), thinking.Message, results(answer(c1, "new").Result)}},
 		{"other records don't matter", wholeSession(), []agent.Message{
 			wholeSession()[1].(agent.Appended).Message, wholeSession()[3].(agent.Appended).Message, results(wholeSession()[4].(agent.Answered).Result),
-			wholeSession()[6].(agent.Appended).Message, results(wholeSession()[10].(agent.Answered).Result), wholeSession()[12].(agent.Appended).Message,
+			wholeSession()[6].(agent.Appended).Message, results(wholeSession()[10].(agent.Answered).Result), wholeSession()[13].(agent.Appended).Message,
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

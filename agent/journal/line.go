@@ -82,6 +82,20 @@ func (l *line) texts(name string, list []string) {
 	l.end(']')
 }
 
+// bytes writes what is no text in base64, without the secrets in it, and nothing
+// if it is empty.
+func (l *line) bytes(name string, data []byte) {
+	if len(data) == 0 {
+		return
+	}
+	clean, found := l.secrets.text(string(data))
+	l.redacted = l.redacted || found
+	l.key(name)
+	l.b = append(l.b, '"')
+	l.b = base64.StdEncoding.AppendEncode(l.b, []byte(clean))
+	l.b = append(l.b, '"')
+}
+
 func (l *line) num(name string, n int64) {
 	if n != 0 {
 		l.key(name)

@@ -10,6 +10,7 @@ import (
 // Types of blocks.
 const (
 	blockText       = "text"
+	blockImage      = "image"
 	blockThinking   = "thinking"
 	blockToolUse    = "tool_use"
 	blockToolResult = "tool_result"
@@ -22,6 +23,7 @@ func (l *line) message(m agent.Message) error {
 		return err
 	}
 	l.word("stop", string(m.Stop))
+	l.text("finish", m.Finish)
 	l.usage(m.Usage)
 	return nil
 }
@@ -33,7 +35,7 @@ func inOrder(blocks []agent.Block) bool {
 	for _, b := range blocks {
 		switch b := b.(type) {
 		case agent.Thinking:
-			if seen >= 1 || b.Text == "" {
+			if seen >= 1 || b.Text == "" || b.Source != "" || b.Opaque != "" {
 				return false
 			}
 			seen = 1
@@ -83,9 +85,15 @@ func (l *line) blocks(blocks []agent.Block) error {
 		case agent.Text:
 			l.word("type", blockText)
 			l.text("text", b.Text)
+		case agent.Image:
+			l.word("type", blockImage)
+			l.word("mediaType", b.MediaType)
+			l.bytes("data", b.Data)
 		case agent.Thinking:
 			l.word("type", blockThinking)
 			l.text("text", b.Text)
+			l.word("source", b.Source)
+			l.text("opaque", b.Opaque)
 		case agent.ToolUse:
 			l.word("type", blockToolUse)
 			l.text("id", b.ID)
@@ -110,6 +118,7 @@ func (l *line) arguments(u agent.ToolUse) {
 	l.input(u.Input)
 	l.text("invalid", u.Invalid)
 	l.text("inputRaw", u.RawInput)
+	l.text("opaque", u.Opaque)
 }
 
 func (l *line) usage(u agent.Usage) {
@@ -128,6 +137,7 @@ type messageWire struct {
 	ToolUses []callWire  `json:"toolUses"`
 	Blocks   []blockWire `json:"blocks"`
 	Stop     text        `json:"stop"`
+	Finish   text        `json:"finish"`
 	Usage    usageWire   `json:"usage"`
 	MS       int64       `json:"ms"`
 }
@@ -141,7 +151,7 @@ func (w userWire) record() (agent.Record, error)      { return w.appended(agent.
 func (w assistantWire) record() (agent.Record, error) { return w.appended(agent.RoleAssistant) }
 
 func (w messageWire) appended(role agent.Role) (agent.Record, error) {
-	m := agent.Message{Role: role, Stop: agent.StopReason(w.Stop), Usage: w.Usage.usage()}
+	m := agent.Message{Role: role, Stop: agent.StopReason(w.Stop), Finish: string(w.Finish), Usage: w.Usage.usage()}
 	if w.Thinking != "" {
 		m.Blocks = append(m.Blocks, agent.Thinking{Text: string(w.Thinking)})
 	}
@@ -173,6 +183,7 @@ type argumentsWire struct {
 	InputText *text           `json:"inputText"`
 	Invalid   text            `json:"invalid"`
 	InputRaw  text            `json:"inputRaw"`
+	Opaque    text            `json:"opaque"`
 }
 
 func (w callWire) use() agent.ToolUse { return w.call(w.ID) }
@@ -180,7 +191,7 @@ func (w callWire) use() agent.ToolUse { return w.call(w.ID) }
 func (w argumentsWire) call(id text) agent.ToolUse {
 	return agent.ToolUse{
 		ID: string(id), Name: string(w.Name), Input: rawInput(w.Input, w.InputText),
-		Invalid: string(w.Invalid), RawInput: string(w.InputRaw),
+		Invalid: string(w.Invalid), RawInput: string(w.InputRaw), Opaque: string(w.Opaque),
 	}
 }
 
@@ -195,16 +206,21 @@ type blockWire struct {
 	Type text `json:"type"`
 	Text text `json:"text"`
 	callWire
-	Output  text `json:"output"`
-	IsError bool `json:"isError"`
+	MediaType text   `json:"mediaType"`
+	Data      []byte `json:"data"`
+	Source    text   `json:"source"`
+	Output    text   `json:"output"`
+	IsError   bool   `json:"isError"`
 }
 
 func (w blockWire) block() (agent.Block, error) {
 	switch w.Type {
 	case blockText:
 		return agent.Text{Text: string(w.Text)}, nil
+	case blockImage:
+		return agent.Image{MediaType: string(w.MediaType), Data: w.Data}, nil
 	case blockThinking:
-		return agent.Thinking{Text: string(w.Text)}, nil
+		return agent.Thinking{Text: string(w.Text), Source: string(w.Source), Opaque: string(w.Opaque)}, nil
 	case blockToolUse:
 		return w.use(), nil
 	case blockToolResult:

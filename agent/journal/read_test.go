@@ -69,7 +69,7 @@ func TestReadKeepsWhatItDoesNotKnow(t *testing.T) {
 		{"an unknown kind of edit", head + `"landed","edit":{"kind":"exec"},"status":"landed"}`, `unknown kind of effect "exec"`},
 		{"an unknown status", head + `"landed","edit":{"kind":"edit"},"status":"maybe"}`, `"maybe"`},
 		{"a bad hash", head + `"landed","edit":{"kind":"edit"},"status":"landed","after":"zz"}`, `"zz" is not a hash`},
-		{"an unknown block", head + `"user","blocks":[{"type":"image"}]}`, `"image"`},
+		{"an unknown block", head + `"user","blocks":[{"type":"video"}]}`, `"video"`},
 		{"a bad key of a hunk", head + `"decided","parts":[{"hunks64":{"!":{}}}]}`, "hunks64"},
 		{"a time that is none", `{"v":1,"seq":1,"time":"noon","type":"user"}`, "noon"},
 	} {

@@ -19,6 +19,7 @@ const (
 	typeSession    = "session"
 	typeUser       = "user"
 	typeRequest    = "request"
+	typeResponse   = "response"
 	typeAssistant  = "assistant"
 	typeProposed   = "proposed"
 	typeDecided    = "decided"
@@ -34,6 +35,8 @@ func typeOf(rec agent.Record) (string, error) {
 		return typeSession, nil
 	case agent.Requested:
 		return typeRequest, nil
+	case agent.Responded:
+		return typeResponse, nil
 	case agent.Appended:
 		switch r.Message.Role {
 		case agent.RoleUser:
@@ -90,7 +93,12 @@ func (l *line) body(rec agent.Record) error {
 	case agent.Requested:
 		l.num("messages", int64(r.Messages))
 		l.num("bytes", int64(r.Bytes))
+		l.num("tokens", int64(r.Tokens))
 		l.num("attempt", int64(r.Attempt))
+		l.text("model", r.Model)
+		l.text("provider", r.Provider)
+	case agent.Responded:
+		l.responded(r)
 	case agent.Appended:
 		if err := l.message(r.Message); err != nil {
 			return err
@@ -116,23 +124,38 @@ func (l *line) body(rec agent.Record) error {
 	return nil
 }
 
+// responded rounds the time of the first byte up: 0 says that none came.
+func (l *line) responded(r agent.Responded) {
+	l.num("attempt", int64(r.Attempt))
+	l.num("firstByteMs", (r.FirstByte + time.Millisecond - 1).Milliseconds())
+	l.num("ms", r.Elapsed.Milliseconds())
+	l.text("finish", r.Finish)
+	l.usage(r.Usage)
+	l.failure(r.Err)
+}
+
 func (l *line) done(r agent.Done) {
 	l.word("reason", string(r.Reason))
+	l.failure(r.Err)
+	l.num("turns", int64(r.Turns))
+	l.num("denied", int64(r.Denied))
+	l.usage(r.Usage)
+}
+
+// failure writes an error, and of what kind it is if a model gave it.
+func (l *line) failure(err error) {
 	var m *agent.ModelError
-	if errors.As(r.Err, &m) && m != nil {
+	if errors.As(err, &m) && m != nil {
 		l.key("error")
 		l.value(m.Message)
 		l.key("errorKind")
 		l.quote(string(m.Kind))
 		l.num("status", int64(m.Status))
 		l.num("retryAfterMs", m.RetryAfter.Milliseconds())
-	} else if r.Err != nil {
+	} else if err != nil {
 		l.key("error")
-		l.value(r.Err.Error())
+		l.value(err.Error())
 	}
-	l.num("turns", int64(r.Turns))
-	l.num("denied", int64(r.Denied))
-	l.usage(r.Usage)
 }
 
 // decodeBody makes the record of a line of the type; nil for a type that this
@@ -145,6 +168,8 @@ func decodeBody(typ string, raw []byte) (agent.Record, error) {
 		return decodeAs[userWire](raw)
 	case typeRequest:
 		return decodeAs[requestWire](raw)
+	case typeResponse:
+		return decodeAs[responseWire](raw)
 	case typeAssistant:
 		return decodeAs[assistantWire](raw)
 	case typeProposed:
@@ -186,39 +211,69 @@ func (w sessionWire) record() (agent.Record, error) {
 }
 
 type requestWire struct {
-	Messages int `json:"messages"`
-	Bytes    int `json:"bytes"`
-	Attempt  int `json:"attempt"`
+	Messages int  `json:"messages"`
+	Bytes    int  `json:"bytes"`
+	Tokens   int  `json:"tokens"`
+	Attempt  int  `json:"attempt"`
+	Model    text `json:"model"`
+	Provider text `json:"provider"`
 }
 
-func (w requestWire) record() (agent.Record, error) { return agent.Requested(w), nil }
+func (w requestWire) record() (agent.Record, error) {
+	return agent.Requested{
+		Messages: w.Messages, Bytes: w.Bytes, Tokens: w.Tokens, Attempt: w.Attempt,
+		Model: string(w.Model), Provider: string(w.Provider),
+	}, nil
+}
+
+type responseWire struct {
+	Attempt     int       `json:"attempt"`
+	FirstByteMS int64     `json:"firstByteMs"`
+	MS          int64     `json:"ms"`
+	Finish      text      `json:"finish"`
+	Usage       usageWire `json:"usage"`
+	failureWire
+}
+
+func (w responseWire) record() (agent.Record, error) {
+	return agent.Responded{
+		Attempt: w.Attempt, FirstByte: milliseconds(w.FirstByteMS), Elapsed: milliseconds(w.MS),
+		Finish: string(w.Finish), Usage: w.Usage.usage(), Err: w.err(),
+	}, nil
+}
 
 type doneWire struct {
-	Reason       text      `json:"reason"`
-	Error        *text     `json:"error"`
-	ErrorKind    *text     `json:"errorKind"`
-	Status       int       `json:"status"`
-	RetryAfterMS int64     `json:"retryAfterMs"`
-	Turns        int       `json:"turns"`
-	Denied       int       `json:"denied"`
-	Usage        usageWire `json:"usage"`
+	Reason text `json:"reason"`
+	failureWire
+	Turns  int       `json:"turns"`
+	Denied int       `json:"denied"`
+	Usage  usageWire `json:"usage"`
 }
 
 func (w doneWire) record() (agent.Record, error) {
-	done := agent.Done{
-		Reason: agent.StopReason(w.Reason), Turns: w.Turns, Denied: w.Denied, Usage: w.Usage.usage(),
-	}
+	return agent.Done{
+		Reason: agent.StopReason(w.Reason), Turns: w.Turns, Denied: w.Denied, Usage: w.Usage.usage(), Err: w.err(),
+	}, nil
+}
+
+type failureWire struct {
+	Error        *text `json:"error"`
+	ErrorKind    *text `json:"errorKind"`
+	Status       int   `json:"status"`
+	RetryAfterMS int64 `json:"retryAfterMs"`
+}
+
+func (w failureWire) err() error {
 	switch {
 	case w.Error == nil:
+		return nil
 	case w.ErrorKind == nil:
-		done.Err = errors.New(string(*w.Error))
-	default:
-		done.Err = &agent.ModelError{
-			Kind: agent.ModelErrorKind(*w.ErrorKind), Status: w.Status,
-			RetryAfter: milliseconds(w.RetryAfterMS), Message: string(*w.Error),
-		}
+		return errors.New(string(*w.Error))
 	}
-	return done, nil
+	return &agent.ModelError{
+		Kind: agent.ModelErrorKind(*w.ErrorKind), Status: w.Status,
+		RetryAfter: milliseconds(w.RetryAfterMS), Message: string(*w.Error),
+	}
 }
 
 func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }

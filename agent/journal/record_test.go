@@ -33,6 +33,15 @@ func TestFormat(t *testing.T) {
 	}
 }
 
+// What is left out says that the server sent nothing, so a byte that came in no
+// time must not be.
+func TestAFirstByteThatCameIsNeverLeftOut(t *testing.T) {
+	line := encodeLine(t, 1, agent.Responded{Attempt: 1, FirstByte: time.Microsecond, Elapsed: 2 * time.Millisecond})
+	if want := `"attempt":1,"firstByteMs":1,"ms":2}`; !strings.HasSuffix(line, want) {
+		t.Errorf("recorded as %s, want %s at the end", line, want)
+	}
+}
+
 func TestAnEditLosesItsOldTextUnlessItDeletes(t *testing.T) {
 	e := edit
 	e.Old = "one\ntwo\n"
@@ -121,20 +130,22 @@ func genUse() *rapid.Generator[agent.ToolUse] {
 	return rapid.Custom(func(t *rapid.T) agent.ToolUse {
 		return agent.ToolUse{
 			ID: genText().Draw(t, "id"), Name: genText().Draw(t, "name"), Input: genRaw().Draw(t, "input"),
-			Invalid: genText().Draw(t, "invalid"), RawInput: genText().Draw(t, "rawInput"),
+			Invalid: genText().Draw(t, "invalid"), RawInput: genText().Draw(t, "rawInput"), Opaque: genText().Draw(t, "opaque"),
 		}
 	})
 }
 
 func genBlock() *rapid.Generator[agent.Block] {
 	return rapid.Custom(func(t *rapid.T) agent.Block {
-		switch rapid.IntRange(0, 3).Draw(t, "block") {
+		switch rapid.IntRange(0, 4).Draw(t, "block") {
 		case 0:
 			return agent.Text{Text: genText().Draw(t, "text")}
 		case 1:
-			return agent.Thinking{Text: genText().Draw(t, "thinking")}
+			return agent.Thinking{Text: genText().Draw(t, "thinking"), Source: genText().Draw(t, "source"), Opaque: genText().Draw(t, "opaque")}
 		case 2:
 			return genUse().Draw(t, "use")
+		case 3:
+			return agent.Image{MediaType: genText().Draw(t, "mediaType"), Data: listOf(t, rapid.Byte(), 40, "data")}
 		}
 		return agent.ToolResult{ID: genText().Draw(t, "id"), Output: genText().Draw(t, "output"), IsError: rapid.Bool().Draw(t, "isError")}
 	})
@@ -231,35 +242,41 @@ func genPartDecision() *rapid.Generator[agent.PartDecision] {
 	})
 }
 
-func genDone(t *rapid.T) agent.Done {
-	d := agent.Done{
-		Reason: agent.StopReason(genText().Draw(t, "reason")), Turns: rapid.Int().Draw(t, "turns"), Denied: rapid.Int().Draw(t, "denied"), Usage: genUsage(t),
-	}
+func genErr(t *rapid.T) error {
 	switch rapid.IntRange(0, 2).Draw(t, "error") {
 	case 0:
-		d.Err = errors.New(genText().Draw(t, "text"))
+		return errors.New(genText().Draw(t, "text"))
 	case 1:
-		d.Err = &agent.ModelError{
+		return &agent.ModelError{
 			Kind: agent.ModelErrorKind(genText().Draw(t, "kind")), Status: rapid.Int().Draw(t, "status"), RetryAfter: genMS(t), Message: genText().Draw(t, "text"),
 		}
 	}
-	return d
+	return nil
+}
+
+func genDone(t *rapid.T) agent.Done {
+	return agent.Done{
+		Reason: agent.StopReason(genText().Draw(t, "reason")), Turns: rapid.Int().Draw(t, "turns"), Denied: rapid.Int().Draw(t, "denied"), Usage: genUsage(t), Err: genErr(t),
+	}
 }
 
 func genRecord() *rapid.Generator[agent.Record] {
 	return rapid.Custom(func(t *rapid.T) agent.Record {
-		switch rapid.IntRange(0, 7).Draw(t, "type") {
+		switch rapid.IntRange(0, 8).Draw(t, "type") {
 		case 0:
 			return agent.Started{
 				ID: genText().Draw(t, "id"), Version: genText().Draw(t, "version"), Dir: genText().Draw(t, "dir"),
 				Model: genText().Draw(t, "model"), Provider: genText().Draw(t, "provider"), ToolNames: listOf(t, genText(), 4, "tools"),
 			}
 		case 1:
-			return agent.Requested{Messages: rapid.Int().Draw(t, "messages"), Bytes: rapid.Int().Draw(t, "bytes"), Attempt: rapid.Int().Draw(t, "attempt")}
+			return agent.Requested{
+				Messages: rapid.Int().Draw(t, "messages"), Bytes: rapid.Int().Draw(t, "bytes"), Tokens: rapid.Int().Draw(t, "tokens"),
+				Attempt: rapid.Int().Draw(t, "attempt"), Model: genText().Draw(t, "model"), Provider: genText().Draw(t, "provider"),
+			}
 		case 2:
 			return agent.Appended{Elapsed: genMS(t), Message: agent.Message{
 				Role:   rapid.SampledFrom([]agent.Role{agent.RoleUser, agent.RoleAssistant}).Draw(t, "role"),
-				Blocks: listOf(t, genBlock(), 5, "blocks"), Stop: agent.StopReason(genText().Draw(t, "stop")), Usage: genUsage(t),
+				Blocks: listOf(t, genBlock(), 5, "blocks"), Stop: agent.StopReason(genText().Draw(t, "stop")), Finish: genText().Draw(t, "finish"), Usage: genUsage(t),
 			}}
 		case 3:
 			return agent.Proposed{Proposal: agent.Proposal{
@@ -278,6 +295,11 @@ func genRecord() *rapid.Generator[agent.Record] {
 		case 6:
 			use := genUse().Draw(t, "use")
 			return agent.Answered{Use: use, Elapsed: genMS(t), Result: agent.ToolResult{ID: use.ID, Output: genText().Draw(t, "output"), IsError: rapid.Bool().Draw(t, "isError")}}
+		case 7:
+			return agent.Responded{
+				Attempt: rapid.Int().Draw(t, "attempt"), FirstByte: genMS(t), Elapsed: genMS(t),
+				Finish: genText().Draw(t, "finish"), Usage: genUsage(t), Err: genErr(t),
+			}
 		}
 		return genDone(t)
 	})

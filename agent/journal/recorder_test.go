@@ -300,6 +300,10 @@ func TestSecretsNeverReachTheFile(t *testing.T) {
 			{Use: use, Effect: agent.Edit{Kind: agent.EditCreate, Path: "/w/sk-test-000111", Hunks: []agent.Hunk{{New: `pa"ss\word`}}}},
 		}}},
 		agent.Decided{ProposalID: "p", Decision: agent.Decision{By: agent.ByPerson, Comment: "sk-test-000111"}},
+		agent.Requested{Attempt: 1, Model: "m-sk-test-000111"},
+		agent.Responded{Attempt: 1, Finish: "sk-test-000111", Err: errors.New("bad key sk-test-000111")},
+		reply1(agent.Thinking{Source: "person", Opaque: "sk-test-000111"}, agent.ToolUse{ID: "c4", Opaque: "sk-test-000111"}),
+		agent.Appended{Message: agent.Message{Role: agent.RoleUser, Blocks: []agent.Block{agent.Image{MediaType: "image/png", Data: []byte("\x89 comment: sk-test-000111")}}}},
 		answer(use, "output sk-test-000111-long"),
 		agent.Done{Reason: agent.StopError, Err: &agent.ModelError{Kind: agent.ErrorAuth, Message: "bad key sk-test-000111"}},
 	}
@@ -324,6 +328,12 @@ func TestSecretsNeverReachTheFile(t *testing.T) {
 	}
 	if d := entries[4].Record.(agent.Decided).Decision; d.By != agent.ByPerson || d.Comment != redactedText {
 		t.Errorf("decision %+v", d)
+	}
+	if thinking := entries[7].Record.(agent.Appended).Message.Blocks[0]; thinking != (agent.Thinking{Source: "person", Opaque: redactedText}) {
+		t.Errorf("thinking %+v", thinking)
+	}
+	if image := entries[8].Record.(agent.Appended).Message.Blocks[0].(agent.Image); string(image.Data) != "\x89 comment: "+redactedText {
+		t.Errorf("image %q", image.Data)
 	}
 	mustAppend(t, r, user("nothing secret"))
 	if e := entriesOf(t, readFile(t, path)); e[len(e)-1].Redacted {

@@ -50,7 +50,7 @@ func wholeSession() []agent.Record {
 	return []agent.Record{
 		agent.Started{ID: "s1", Version: "0.1", Dir: "/w", Model: "m", Provider: "demo", ToolNames: []string{"read_file", "edit_file"}},
 		user("make it LOUD, \"please\"\nüber alles"),
-		agent.Requested{Messages: 1, Bytes: 30, Attempt: 1},
+		agent.Requested{Messages: 1, Bytes: 30, Tokens: 500, Attempt: 1, Model: "m", Provider: "demo"},
 		reply1(agent.Thinking{Text: "look first"}, agent.Text{Text: "Reading."}, callRead),
 		answer(callRead, "one\ntwo\n\xff\xfe"),
 		agent.Requested{Messages: 3, Bytes: 80, Attempt: 1},
@@ -66,6 +66,7 @@ func wholeSession() []agent.Record {
 		}},
 		answer(callEdit, "notes.txt edited: 1 of 1 hunks landed"),
 		agent.Requested{Messages: 5, Bytes: 120, Attempt: 1},
+		agent.Responded{Attempt: 1, FirstByte: 20 * time.Millisecond, Elapsed: 90 * time.Millisecond, Finish: "stop", Usage: agent.Usage{Input: 480, Output: 9}},
 		reply1(agent.Text{Text: "Done."}),
 		agent.Done{Reason: agent.StopComplete, Turns: 3, Usage: agent.Usage{Input: 100, Output: 20}},
 	}
@@ -133,7 +134,29 @@ func formatCases() []struct {
 		{"an empty text block is kept", head + `"user","blocks":[{"type":"text"}]}`, user("")},
 		{"two texts are blocks", head + `"user","blocks":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`,
 			agent.Appended{Message: agent.Message{Role: agent.RoleUser, Blocks: []agent.Block{agent.Text{Text: "a"}, agent.Text{Text: "b"}}}}},
-		{"a request", head + `"request","messages":3,"bytes":80,"attempt":2}`, agent.Requested{Messages: 3, Bytes: 80, Attempt: 2}},
+		{"an image comes with a prompt", head + `"user","blocks":[{"type":"text","text":"what is it?"},{"type":"image","mediaType":"image/png","data":"iVBORw0KGgo="}]}`,
+			agent.Appended{Message: agent.Message{Role: agent.RoleUser, Blocks: []agent.Block{
+				agent.Text{Text: "what is it?"}, agent.Image{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}}}}},
+		{"a request", head + `"request","messages":3,"bytes":80,"tokens":25,"attempt":2,"model":"m","provider":"ollama"}`,
+			agent.Requested{Messages: 3, Bytes: 80, Tokens: 25, Attempt: 2, Model: "m", Provider: "ollama"}},
+		{"a request of an older journal", head + `"request","messages":3,"bytes":80,"attempt":2}`, agent.Requested{Messages: 3, Bytes: 80, Attempt: 2}},
+		{"a response with a reply", head + `"response","attempt":1,"firstByteMs":310,"ms":2400,"finish":"end_turn","usage":{"inputTokens":5,"outputTokens":7}}`,
+			agent.Responded{Attempt: 1, FirstByte: 310 * time.Millisecond, Elapsed: 2400 * time.Millisecond, Finish: "end_turn", Usage: agent.Usage{Input: 5, Output: 7}}},
+		{"a response without one", head + `"response","attempt":2,"ms":40,"error":"too many","errorKind":"rate_limit","status":429,"retryAfterMs":2000}`,
+			agent.Responded{Attempt: 2, Elapsed: 40 * time.Millisecond,
+				Err: &agent.ModelError{Kind: agent.ErrorRateLimit, Status: 429, Message: "too many", RetryAfter: 2 * time.Second}}},
+		{"a response that the person cancelled", head + `"response","attempt":1,"ms":40,"error":"context canceled"}`,
+			agent.Responded{Attempt: 1, Elapsed: 40 * time.Millisecond, Err: errors.New("context canceled")}},
+		{"a reply keeps the server's own word for its end", head + `"assistant","text":"x","stop":"complete","finish":"STOP"}`,
+			agent.Appended{Message: agent.Message{Role: agent.RoleAssistant, Blocks: []agent.Block{agent.Text{Text: "x"}}, Stop: agent.StopComplete, Finish: "STOP"}}},
+		{"reasoning that goes back to the server keeps all of it, and its order", head + `"assistant","blocks":[{"type":"thinking","text":"a","source":"reasoning","opaque":"sig=="},{"type":"text","text":"x"},{"type":"thinking","source":"encrypted","opaque":"e1"}]}`,
+			agent.Appended{Message: agent.Message{Role: agent.RoleAssistant, Blocks: []agent.Block{
+				agent.Thinking{Text: "a", Source: "reasoning", Opaque: "sig=="}, agent.Text{Text: "x"}, agent.Thinking{Source: "encrypted", Opaque: "e1"}}}}},
+		{"two thinkings are blocks", head + `"assistant","blocks":[{"type":"thinking","text":"a"},{"type":"thinking","text":"b"}]}`,
+			agent.Appended{Message: agent.Message{Role: agent.RoleAssistant, Blocks: []agent.Block{agent.Thinking{Text: "a"}, agent.Thinking{Text: "b"}}}}},
+		{"a call keeps what the server wants back with it", head + `"assistant","thinking":"t","toolUses":[{"id":"c1","name":"f","input":{},"opaque":"sig"}]}`,
+			agent.Appended{Message: agent.Message{Role: agent.RoleAssistant, Blocks: []agent.Block{
+				agent.Thinking{Text: "t"}, agent.ToolUse{ID: "c1", Name: "f", Input: json.RawMessage("{}"), Opaque: "sig"}}}}},
 		{"a reply keeps thinking, stop, usage and the bytes of its arguments",
 			head + `"assistant","thinking":"t","text":"x","toolUses":[{"id":"c1","name":"read_file","input":{"path": "a" , "n":1.0}}],"stop":"complete","usage":{"inputTokens":5,"outputTokens":7},"ms":1500}`,
 			agent.Appended{Elapsed: 1500 * time.Millisecond, Message: agent.Message{

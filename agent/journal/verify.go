@@ -22,10 +22,10 @@ type Problem struct {
 
 func (p Problem) String() string { return fmt.Sprintf("line %d (seq %d): %s", p.Line, p.Seq, p.Text) }
 
-// Verify checks that the sequence has no gap, that calls and results pair up,
-// that what landed was decided and what was decided was proposed, that hashes fit
-// the texts where both are known, and that runs end. Lines that this version
-// can't read count for the sequence only.
+// Verify checks that the sequence has no gap, that a response has its request,
+// that calls and results pair up, that what landed was decided and what was decided
+// was proposed, that hashes fit the texts where both are known, and that runs end.
+// Lines that this version can't read count for the sequence only.
 func Verify(entries []Entry) []Problem {
 	v := verifier{
 		proposals: make(map[revision]agent.Proposal),
@@ -50,6 +50,7 @@ type verifier struct {
 	seq       int64 // of the entry before
 	open      *reply
 	openAt    Entry // of open
+	asked     int   // attempt of the request that has no response yet
 	running   bool
 	runAt     Entry // first of the run
 	proposals map[revision]agent.Proposal
@@ -93,10 +94,14 @@ func (v *verifier) record() {
 		return
 	case agent.Requested:
 		v.closeReply()
+		v.asked = r.Attempt
+	case agent.Responded:
+		v.responded(r)
 	case agent.Appended:
 		if r.Message.Role == agent.RoleAssistant {
 			v.closeReply()
 			v.open, v.openAt = newReply(r.Message, 0), v.at
+			v.asked = 0
 		}
 	case agent.Answered:
 		v.answered(r)
@@ -121,6 +126,15 @@ func (v *verifier) closeReply() {
 		v.reportAt(v.openAt, "%s no result, though the session went on at line %d", nameCalls(uses), v.at.Line)
 	}
 	v.open = nil
+}
+
+// responded holds a response against its request. That a request has one is not
+// asked for: journals of older versions have none, and a crash may be why.
+func (v *verifier) responded(r agent.Responded) {
+	if r.Attempt != v.asked || r.Attempt == 0 {
+		v.report("a response to attempt %d, which the request before it is not", r.Attempt)
+	}
+	v.asked = 0
 }
 
 func (v *verifier) answered(r agent.Answered) {

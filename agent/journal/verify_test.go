@@ -25,7 +25,7 @@ func with(records []agent.Record, at int, more ...agent.Record) []agent.Record {
 
 func TestVerify(t *testing.T) {
 	all := wholeSession()
-	const started, called, answered, proposed, decided, landed, done = 0, 3, 4, 7, 8, 9, 13
+	const started, called, answered, proposed, decided, landed, asked, responded, done = 0, 3, 4, 7, 8, 9, 11, 12, 14
 	refused := agent.Decided{ProposalID: "p1", Revision: 1, Decision: agent.Decision{By: agent.ByPerson}}
 	created := createSession("new text\n", agent.HashText("new text\n"))
 	rewritten, wasReverted := "TWO\n", "one\n"
@@ -38,6 +38,10 @@ func TestVerify(t *testing.T) {
 		{"an empty journal has none", nil, nil},
 		{"a journal begins with its session", without(all, started), []string{"line 1 (seq 1): the journal does not begin with a session record"}},
 		{"a call without a result", without(all, answered), []string{"line 4 (seq 4): the call c1 (read_file) has no result, though the session went on at line 5"}},
+		{"a response without a request", without(all, asked), []string{"line 12 (seq 12): a response to attempt 1, which the request before it is not"}},
+		{"a response twice", with(all, responded, all[responded]), []string{"line 14 (seq 14): a response to attempt 1"}},
+		{"a response to another attempt", with(without(all, responded), responded, agent.Responded{Attempt: 2}), []string{"line 13 (seq 13): a response to attempt 2"}},
+		{"an older journal has no responses", without(all, responded), nil},
 		{"a result without a call", without(all, called), []string{"line 4 (seq 4): a result for c1, which the reply before it does not call"}},
 		{"a result twice", with(all, 5, all[answered]), []string{"line 6 (seq 6): a second result for the call c1"}},
 		{"a landing without a decision", without(all, decided), []string{"line 9 (seq 9): a change of /w/notes.txt landed that no decision"}},
@@ -46,8 +50,8 @@ func TestVerify(t *testing.T) {
 		{"a decision twice", with(all, landed, all[decided]), []string{"line 10 (seq 10): the proposal p1, revision 1, is decided a second time"}},
 		{"a decision of too many parts", with(without(all, decided, landed), decided, agent.Decided{ProposalID: "p1", Revision: 1, Decision: agent.Decision{Parts: make([]agent.PartDecision, 2)}}),
 			[]string{"line 9 (seq 9): 2 parts are decided, but the proposal p1 has 1"}},
-		{"a run that ends twice", with(all, 14, all[done]), []string{"line 15 (seq 15): a run ends here that did not begin"}},
-		{"a run that goes on is unfinished", all[:13], []string{"line 2 (seq 2): the run that begins here has not ended"}},
+		{"a run that ends twice", with(all, 15, all[done]), []string{"line 16 (seq 16): a run ends here that did not begin"}},
+		{"a run that goes on is unfinished", all[:14], []string{"line 2 (seq 2): the run that begins here has not ended"}},
 		{"open calls at the end are unfinished", all[:4], []string{"line 4 (seq 4): the call c1 (read_file) has no result yet", "line 2 (seq 2): the run"}},
 		{"the person's own text may land", with(without(all, decided, landed), decided, personal(&rewritten), landedAs("TWO\n")), nil},
 		{"another text than the person's may not", with(without(all, decided, landed), decided, personal(&rewritten), landedAs("ONE\n")), []string{"line 10"}},

@@ -275,8 +275,8 @@ func (c *talker) say(line string) {
 }
 
 var (
-	milliseconds = regexp.MustCompile(`"ms":\d+`)
-	journal      = regexp.MustCompile(`"journal":"[^"]*"`)
+	measures = regexp.MustCompile(`"(ms|firstByteMs|tokens)":\d+`)
+	journal  = regexp.MustCompile(`"journal":"[^"]*"`)
 )
 
 func (c *talker) hear(line string) {
@@ -293,7 +293,7 @@ func (c *talker) hear(line string) {
 	}
 	text := strings.ReplaceAll(line, filepath.ToSlash(c.root), "$W")
 	text = strings.ReplaceAll(text, `"jsonrpc":"2.0",`, "")
-	text = milliseconds.ReplaceAllString(text, `"ms":0`)
+	text = measures.ReplaceAllString(text, `"$1":0`)
 	text = journal.ReplaceAllString(text, `"journal":"$$J"`)
 	text = "S: " + string(sorted(c.t, text))
 	if string(m["method"]) == `"$/cancelRequest"` {

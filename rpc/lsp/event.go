@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"assent/agent"
 )
@@ -22,12 +23,29 @@ type (
 	RequestEvent struct {
 		Type     string `json:"type"`
 		Messages int    `json:"messages"`
+		Tokens   int    `json:"tokens"`
 		Attempt  int    `json:"attempt"`
+		Model    string `json:"model"`
+		Provider string `json:"provider"`
+	}
+	// ResponseEvent says how that ended: "response".
+	ResponseEvent struct {
+		Type        string `json:"type"`
+		Attempt     int    `json:"attempt"`
+		FirstByteMS int64  `json:"firstByteMs"`
+		MS          int64  `json:"ms"`
+		Finish      string `json:"finish"`
+		Usage       Usage  `json:"usage"`
+		Error       string `json:"error,omitempty"`
 	}
 	// DeltaEvent is a piece of the reply: "text" or "thinking".
 	DeltaEvent struct {
 		Type  string `json:"type"`
 		Delta string `json:"delta"`
+	}
+	// RecastEvent says that all text of the reply so far was reasoning: "recast".
+	RecastEvent struct {
+		Type string `json:"type"`
 	}
 	// UserEvent is what the person said: "user".
 	UserEvent struct {
@@ -132,6 +150,9 @@ func (x *Events) Of(e agent.Event) []any {
 	switch e := e.(type) {
 	case agent.Delta:
 		var out []any
+		if e.Recast { // before what else is in the delta
+			out = append(out, RecastEvent{recast})
+		}
 		if e.Thinking != "" {
 			out = append(out, DeltaEvent{"thinking", e.Thinking})
 		}
@@ -140,7 +161,9 @@ func (x *Events) Of(e agent.Event) []any {
 		}
 		return out
 	case agent.Requested:
-		return []any{RequestEvent{"request", e.Messages, e.Attempt}}
+		return []any{RequestEvent{"request", e.Messages, e.Tokens, e.Attempt, e.Model, e.Provider}}
+	case agent.Responded:
+		return []any{responseEvent(e)}
 	case agent.Appended:
 		if e.Message.Role == agent.RoleUser {
 			return []any{UserEvent{"user", e.Message.Text()}}
@@ -164,6 +187,16 @@ func (x *Events) Of(e agent.Event) []any {
 }
 
 func usage(u agent.Usage) Usage { return Usage{u.Input, u.Output} }
+
+// responseEvent rounds the time of the first byte up: 0 says that none came.
+func responseEvent(e agent.Responded) ResponseEvent {
+	first := (e.FirstByte + time.Millisecond - 1).Milliseconds()
+	out := ResponseEvent{"response", e.Attempt, first, e.Elapsed.Milliseconds(), e.Finish, usage(e.Usage), ""}
+	if e.Err != nil {
+		out.Error = e.Err.Error()
+	}
+	return out
+}
 
 func replyEvents(m agent.Message) []any {
 	var out []any

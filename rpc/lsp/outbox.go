@@ -15,6 +15,8 @@ const (
 	deltaInterval = 16 * time.Millisecond
 	// deltaBytes is how much of them is kept back at most.
 	deltaBytes = 16 << 10
+
+	recast = "recast" // type of an event
 )
 
 // outbox sends the events of one turn, in order. Pieces of the reply are joined, and
@@ -24,14 +26,14 @@ type outbox struct {
 	sess *session
 
 	mu      sync.Mutex
-	pending []piece // of the two types in turn
+	pending []piece // of different types in turn
 	size    int
 	sent    time.Time   // when deltas were sent last; zero: none of this reply
 	timer   *time.Timer // set while a flush is due
 	closed  bool
 }
 
-// piece is a text of one type that is kept back.
+// piece is a text of one type that is kept back, or a recast of those before it.
 type piece struct {
 	kind string
 	text []byte
@@ -56,10 +58,13 @@ func (o *outbox) delta(ctx context.Context, d agent.Delta) error {
 func (o *outbox) keep(d agent.Delta) (due bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if d.Recast {
+		o.pending = append(o.pending, piece{kind: recast})
+	}
 	o.add("thinking", d.Thinking)
 	o.add("text", d.Text)
 	wait := deltaInterval - time.Since(o.sent)
-	if wait <= 0 || o.size >= deltaBytes {
+	if wait <= 0 || o.size >= deltaBytes || d.Recast { // which changes what is on the screen
 		return true
 	}
 	if o.timer == nil {
@@ -106,7 +111,11 @@ func (o *outbox) flush() error {
 		o.timer = nil
 	}
 	for _, p := range o.pending {
-		if err := o.notify(DeltaEvent{p.kind, string(p.text)}); err != nil {
+		var event any = DeltaEvent{p.kind, string(p.text)}
+		if p.kind == recast {
+			event = RecastEvent{recast}
+		}
+		if err := o.notify(event); err != nil {
 			return err
 		}
 	}

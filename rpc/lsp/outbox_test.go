@@ -177,6 +177,20 @@ func TestThinkingAndTextKeepTheirOrder(t *testing.T) {
 	})
 }
 
+// What is kept back was said before the recast, and what follows was not.
+func TestARecastGoesAtOnceAndKeepsItsPlace(t *testing.T) {
+	withScreen(t, func(t *testing.T, s *screen) {
+		for _, d := range []agent.Delta{{Text: "1"}, {Text: "2"}, {Thinking: "3"}, {Text: "4", Recast: true}, {Text: "5"}} {
+			if err := s.box.delta(t.Context(), d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.expect(t, "0s text 1\n0s text 2\n0s thinking 3\n0s recast \n0s text 4\n")
+		time.Sleep(deltaInterval)
+		s.expect(t, "0s text 1\n0s text 2\n0s thinking 3\n0s recast \n0s text 4\n16ms text 5\n")
+	})
+}
+
 func TestAnEventComesAfterThePiecesBeforeIt(t *testing.T) {
 	withScreen(t, func(t *testing.T, s *screen) {
 		s.text(t, "a")
@@ -213,8 +227,11 @@ func TestNoPieceIsLostAndNoneComesTooOften(t *testing.T) {
 		var steps []step
 		want := ""
 		for range rapid.IntRange(0, 40).Draw(r, "pieces") {
-			d := agent.Delta{Text: strings.Repeat("t", rapid.SampledFrom([]int{0, 1, 3, 9000}).Draw(r, "text")), Thinking: strings.Repeat("T", rapid.IntRange(0, 2).Draw(r, "thinking"))}
+			d := agent.Delta{Text: strings.Repeat("t", rapid.SampledFrom([]int{0, 1, 3, 9000}).Draw(r, "text")), Thinking: strings.Repeat("T", rapid.IntRange(0, 2).Draw(r, "thinking")), Recast: rapid.IntRange(0, 9).Draw(r, "recast") == 0}
 			steps = append(steps, step{time.Duration(rapid.IntRange(0, 20).Draw(r, "ms")) * time.Millisecond, d})
+			if d.Recast {
+				want += "R"
+			}
 			want += d.Thinking + d.Text
 		}
 		var all []sent
@@ -231,8 +248,12 @@ func TestNoPieceIsLostAndNoneComesTooOften(t *testing.T) {
 			s.box.close()
 			all, _ = s.seen()
 		})
-		got, sizes := "", map[time.Duration]int{}
+		got, sizes, recasts := "", map[time.Duration]int{}, map[time.Duration]bool{}
 		for i, l := range all {
+			if l.Params.Event.Type == recast {
+				got += "R"
+				recasts[l.at] = true
+			}
 			got += l.Params.Event.Delta
 			sizes[l.at] += len(l.Params.Event.Delta)
 			if l.Params.Seq != int64(i+1) {
@@ -241,7 +262,7 @@ func TestNoPieceIsLostAndNoneComesTooOften(t *testing.T) {
 		}
 		last := -deltaInterval
 		for _, at := range slices.Sorted(maps.Keys(sizes)) {
-			if at-last < deltaInterval && sizes[at] < deltaBytes && at != closing {
+			if at-last < deltaInterval && sizes[at] < deltaBytes && at != closing && !recasts[at] {
 				r.Fatalf("%d bytes came %v after the last", sizes[at], at-last)
 			}
 			last = at

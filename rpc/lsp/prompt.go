@@ -50,8 +50,6 @@ func (p PromptParams) check() error {
 	switch {
 	case strings.TrimSpace(p.Text) == "":
 		return rpc.Errorf(rpc.CodeInvalidParams, "the prompt is empty; say what to do in text")
-	case len(p.Images) > 0:
-		return rpc.Errorf(rpc.CodeInvalidParams, "images are not supported yet; leave them out")
 	case p.MaxTurns < 0:
 		return rpc.Errorf(rpc.CodeInvalidParams, "maxTurns is %d; use 1 or more, or leave it out", p.MaxTurns)
 	}
@@ -63,13 +61,16 @@ func (p PromptParams) check() error {
 
 // prompt runs one turn, of a new session if sess is nil.
 func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *session) (any, error) {
+	images, err := p.images()
+	if err != nil {
+		return nil, err
+	}
 	if !t.alone(ctx) { // nothing of it began
 		done := agent.Done{Reason: agent.StopCancelled}
 		return PromptResult{SessionID: sess.ID, StopReason: string(done.Reason), Message: done.Explain()}, nil
 	}
 	fresh := sess == nil
 	if fresh {
-		var err error
 		mode, _ := host.ParseMode(p.Mode) // checked
 		if sess, err = s.newSession(ctx, "", host.Setup{Mode: mode, Model: p.Model, MaxTurns: p.MaxTurns}, t); err != nil {
 			return nil, err
@@ -77,7 +78,7 @@ func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *sess
 	} else if err := set(sess, p.Model, p.Mode, p.MaxTurns); err != nil {
 		return nil, err
 	}
-	message, err := s.message(ctx, sess, p)
+	text, err := s.text(ctx, sess, p)
 	if err != nil {
 		if fresh {
 			s.discard(sess, t)
@@ -89,11 +90,11 @@ func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *sess
 		out.send(ctx, SessionEvent{"session", sess.ID, sess.Journal})
 	}
 	progress := s.beginProgress(ctx, t, p.Text)
-	done, text, err := s.run(interrupted(ctx), t, sess, message, out, progress)
+	done, said, err := s.run(interrupted(ctx), t, sess, images.Prompt(text), out, progress)
 	sess.editor.asking.Wait() // what was asked is answered or taken back
 	out.close()
 	progress.end(done)
-	return s.answer(sess, done, text, err)
+	return s.answer(sess, done, said, err)
 }
 
 // interrupted is ctx for a run: if it ends with the connection, nobody has cancelled,
@@ -155,14 +156,14 @@ func (s *Server) answer(sess *session, done agent.Done, text string, err error) 
 	return result, nil
 }
 
-// message is the prompt with its context, which is quoted after it.
-func (s *Server) message(ctx context.Context, sess *session, p PromptParams) (agent.Message, error) {
+// text is the prompt with its context, which is quoted after it.
+func (s *Server) text(ctx context.Context, sess *session, p PromptParams) (string, error) {
 	var b strings.Builder
 	b.WriteString(strings.ToValidUTF8(p.Text, "�"))
 	for _, item := range p.Context {
 		text, name, err := s.contextText(ctx, sess, item)
 		if err != nil {
-			return agent.Message{}, rpc.Errorf(rpc.CodeInvalidParams, "the context %s can't be used: %v", item.URI, err)
+			return "", rpc.Errorf(rpc.CodeInvalidParams, "the context %s can't be used: %v", item.URI, err)
 		}
 		fence := "```"
 		for strings.Contains(text, fence) {
@@ -170,7 +171,7 @@ func (s *Server) message(ctx context.Context, sess *session, p PromptParams) (ag
 		}
 		fmt.Fprintf(&b, "\n\nThe person shows you %s:\n%s\n%s\n%s", name, fence, strings.TrimSuffix(text, "\n"), fence)
 	}
-	return agent.UserText(b.String()), nil
+	return b.String(), nil
 }
 
 // contextText is a text that the client names: an open document, or a file that

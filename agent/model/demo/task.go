@@ -202,6 +202,6 @@ const examples = `- show notes.txt
 
 Put several into one message with "and then", or one on each line.
 
-For a real model set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server (Ollama: http://localhost:11434/v1), and ASSENT_MODEL to the model's name, in the environment or in config.toml.`
+For a real model set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server (Ollama: http://localhost:11434/v1), and ASSENT_MODEL to the model's name, in the environment or in config.toml. Other servers have names: --provider ollama, groq and more, see ` + "`assent run --help`; `assent doctor` tries what is set up."
 
 func compile(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?is)` + pattern) }

@@ -1,47 +1,60 @@
-// Package openai talks to any server that speaks the Chat Completions protocol:
-// OpenAI itself, and local or hosted servers that imitate it.
+// Package openai talks to any server that speaks Chat Completions, OpenAI itself
+// and those that imitate it, or OpenAI's Responses API.
 //
-// Requests, transport and event framing are openai-go's; what a reply is made of
-// is put together here (accumulate.go), since the accumulator of that package
-// merges calls that lack an index and repeats names. Nothing is retried: that is
-// the session's business. The package reads neither environment nor disk.
+// Requests and transport are openai-go's; what goes over the wire and what a reply
+// is made of is put together here. The accumulator of that package merges calls
+// that lack an index and repeats names, its reader of events loses the last one and
+// does not show comments, and its parameters do not keep the bytes of a schema.
+//
+//	provider.go        what is known of servers by name
+//	form.go            how requests look, and what is left out once a server refused it
+//	request.go         encoding: each message once; chat.go and responses.go are the wires
+//	sse.go, watch.go   events out of bytes, and the end of patience
+//	reader.go          what replies of both wires share; chatreader.go, responsesreader.go
+//	calls.go           calls out of fragments
+//	filter.go          reasoning and written calls in the text
+//	errors.go          what servers say when they refuse
+//
+// Nothing is retried: that is the session's business. The package reads neither
+// environment nor disk.
 package openai
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"iter"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"assent/agent"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
-const (
-	defaultBaseURL = "https://api.openai.com/v1/"
-
-	// headerTime bounds the wait for the first byte of an answer. A local server
-	// may load a model and read a long prompt before it sends one.
-	headerTime = 10 * time.Minute
-
-	// drainTime is how long a finished stream is read to its end, so that the
-	// connection can serve the next request.
-	drainTime = 50 * time.Millisecond
-)
+// drainTime is how long a finished stream is read to its end, so that the
+// connection can serve the next request.
+const drainTime = 50 * time.Millisecond
 
 // Options say which server and which model. Only they count: the variables that
 // openai-go reads by itself do not.
 type Options struct {
-	BaseURL string // with the version path, as http://localhost:11434/v1; "": the OpenAI API
-	APIKey  string // may be empty for a local server
-	Model   string
+	Provider  string            // name of one of [Providers]; "": told by the address
+	BaseURL   string            // with the version path, as http://localhost:11434/v1; "": the provider's
+	APIKey    string            // may be empty for a local server
+	Headers   map[string]string // that a proxy wants besides
+	API       string            // [APIChat] or [APIResponses]; "": as the server is used to
+	Model     string
+	MaxTokens int           // limit of one reply; 0: the server's
+	Effort    string        // how much to reason, as the server calls it; "": the server's
+	Idle      time.Duration // of silence that ends a reply; 0: 5 minutes. The first event may take twice that
 
 	// Proxy chooses the proxy of a request, as http.ProxyFromEnvironment does;
 	// nil: none. It is not used with HTTPClient.
@@ -50,64 +63,116 @@ type Options struct {
 	HTTPClient *http.Client // nil: one of its own
 }
 
-// Model is an [agent.Model] behind a Chat Completions server.
+// Model is an [agent.Model] behind a server.
 type Model struct {
-	client sdk.Client
-	name   string
-	server server
+	client   sdk.Client
+	opts     Options
+	server   server
+	wire     wire
+	encoders encoders
+
+	mu   sync.Mutex
+	form form // as requests look by now
 }
 
 // New checks the options; it does not connect. Its errors are [*agent.ModelError]
 // of kind [agent.ErrorConfig] that say which setting to change.
 func New(o Options) (*Model, error) {
-	o.APIKey, o.Model = strings.TrimSpace(o.APIKey), strings.TrimSpace(o.Model)
+	o.Model = strings.TrimSpace(o.Model)
 	if o.Model == "" {
-		return nil, configError("No model is named: set ASSENT_MODEL, or model in config.toml")
+		return nil, configError("No model is named: set ASSENT_MODEL, or model in config.toml; `assent models` lists what the server has")
 	}
-	base, err := parseBaseURL(o.BaseURL, o.APIKey)
+	return newModel(o)
+}
+
+// newModel is New without the need of a model's name.
+func newModel(o Options) (*Model, error) {
+	o.APIKey = strings.TrimSpace(o.APIKey)
+	base, p, err := address(o)
 	if err != nil {
 		return nil, err
 	}
 	if strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return nil, configError("The API key holds a space or a character that no key has: check OPENAI_API_KEY")
+		return nil, configError("The API key holds a space or a character that no key has: check " + orKey(p.KeyVar))
 	}
-	m := &Model{name: o.Model, server: newServer(base, o)}
+	if o.Idle <= 0 {
+		o.Idle = defaultIdle
+	}
+	m := &Model{opts: o, server: newServer(base, p, o), form: newForm(p, o)}
+	switch api := o.API; {
+	case api == APIResponses, api == "" && p.API == APIResponses:
+		m.wire = responses{}
+	case api == APIChat, api == "":
+		m.wire = chat{}
+	default:
+		return nil, configError("The API " + api + " is not known: set api to chat or responses")
+	}
+	m.client = sdk.Client{Options: m.clientOptions(base, p)}
+	return m, nil
+}
+
+// clientOptions are those of each request. sdk.NewClient would read OPENAI_* from the
+// environment, organisation and extra headers included, with no way to unset them.
+func (m *Model) clientOptions(base *url.URL, p Provider) []option.RequestOption {
 	opts := []option.RequestOption{
-		option.WithHTTPClient(m.server.httpClient(o)),
+		option.WithHTTPClient(m.server.httpClient(m.opts)),
 		option.WithMaxRetries(0),
-		option.WithMiddleware(m.server.check),
 		option.WithHeader("User-Agent", "assent"),
 		option.WithHeader("Accept", "text/event-stream, application/json"),
 	}
-	if o.APIKey != "" {
-		opts = append(opts, option.WithAPIKey(o.APIKey))
+	switch {
+	case m.opts.APIKey == "":
+	case p.dialect.keyHeader != "":
+		opts = append(opts, option.WithHeader(p.dialect.keyHeader, m.opts.APIKey))
+	default:
+		opts = append(opts, option.WithAPIKey(m.opts.APIKey))
+	}
+	for name, value := range m.opts.Headers {
+		opts = append(opts, option.WithHeader(name, value))
 	}
 	for key, values := range base.Query() { // openai-go drops the query of a base URL
 		for _, value := range values {
 			opts = append(opts, option.WithQueryAdd(key, value))
 		}
 	}
-	base.RawQuery = ""
-	// sdk.NewClient would read OPENAI_* from the environment, organisation and
-	// extra headers included, with no way to unset them.
-	m.client = sdk.Client{Options: append(opts, option.WithBaseURL(base.String()))}
-	return m, nil
+	plain := *base
+	plain.RawQuery = ""
+	return append(opts, option.WithBaseURL(plain.String()))
 }
 
-func parseBaseURL(text, key string) (*url.URL, error) {
-	text = strings.TrimSpace(text)
+// address is where the server is, and of which kind it is.
+func address(o Options) (*url.URL, Provider, error) {
+	text := strings.TrimSpace(o.BaseURL)
+	named, known := ProviderNamed(o.Provider)
+	if o.Provider != "" && !known {
+		return nil, Provider{}, configError("The provider " + o.Provider + " is not known: see `assent doctor` for those that are")
+	}
 	if text == "" {
-		if key == "" {
-			return nil, configError("No API key for api.openai.com: set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server")
+		if !known {
+			named, _ = ProviderNamed("openai")
 		}
-		text = defaultBaseURL
+		if named.BaseURL == "" {
+			return nil, Provider{}, configError(named.Title + " has another address for everybody: set " + named.URLVar + ", or base_url in config.toml")
+		}
+		if o.APIKey == "" && !named.Local {
+			return nil, Provider{}, configError("No API key for " + named.Title + ": set " + named.KeyVar + ", or base_url for another server")
+		}
+		text = named.BaseURL
 	}
 	base, err := url.Parse(text) // its error quotes the URL, which may hold a password
 	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
-		return nil, configError("The base URL is not of the form http://host/v1 or https://host/v1: check OPENAI_BASE_URL")
+		return nil, Provider{}, configError("The base URL is not of the form http://host/v1 or https://host/v1: check " + cmp.Or(named.URLVar, "OPENAI_BASE_URL") + ", or base_url in config.toml")
 	}
 	base.Fragment, base.RawFragment = "", ""
-	return base, nil
+	return base, providerAt(o.Provider, base), nil
+}
+
+// orKey is what the person calls the key.
+func orKey(keyVar string) string {
+	if keyVar == "" {
+		return "api_key in config.toml"
+	}
+	return keyVar
 }
 
 func configError(sentence string) *agent.ModelError {
@@ -131,21 +196,34 @@ func (m *Model) stream(ctx context.Context, req agent.Request, yield func(agent.
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	body, err := encode(m.name, req)
+	m.mu.Lock()
+	f := m.form
+	m.mu.Unlock()
+	e := m.encoders.take(req.Session, f, m.opts)
+	body, err := e.body(m.wire, req)
+	m.encoders.give(req.Session, e)
 	if err != nil {
 		return err
 	}
-	sending, cancel := context.WithCancel(ctx)
-	defer cancel()
+	sending, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	w := newWatch(cancel, m.opts.Idle)
+	defer w.stop()
 	var res *http.Response
-	if err := m.client.Post(sending, "chat/completions", body, &res); err != nil {
-		if ctx.Err() != nil {
+	if err := m.client.Post(sending, m.wire.path(), body, &res, option.WithMiddleware(m.check(f))); err != nil {
+		switch {
+		case ctx.Err() != nil:
 			return ctx.Err()
+		case context.Cause(sending) == errSilence:
+			return m.server.silent(false, m.opts.Idle)
 		}
 		return m.server.transportError(err)
 	}
 	defer res.Body.Close()
-	reply, err := m.receive(ctx, res, &accumulator{}, yield)
+	reply, err := m.receive(sending, f, w, res, req, yield)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		return err
 	}
@@ -158,38 +236,91 @@ func (m *Model) stream(ctx context.Context, req agent.Request, yield func(agent.
 
 // receive reads events until the server says that it is done, and returns the
 // reply only if it is whole.
-func (m *Model) receive(ctx context.Context, res *http.Response, acc *accumulator, yield func(agent.Chunk) bool) (agent.Message, error) {
-	events := ssestream.NewDecoder(res)
-	for events.Next() {
+func (m *Model) receive(ctx context.Context, f form, w *watch, res *http.Response, req agent.Request, yield func(agent.Chunk) bool) (agent.Message, error) {
+	events := newEventReader(res.Body, w.line)
+	r := m.wire.reader(m.server, offered(req.Tools))
+	begun := false
+	show := func(c agent.Chunk, always bool) bool { return !always && c == (agent.Chunk{}) || yield(c) }
+	for {
+		ev, err := events.next()
+		if errors.Is(err, io.EOF) && !begun && len(bytes.TrimSpace(events.stray)) > 0 && json.Valid(events.stray) {
+			ev, events.stray, err = event{data: events.stray}, nil, nil // a whole reply on many lines
+		}
 		// What is buffered comes without a look at the context.
-		if err := ctx.Err(); err != nil {
-			return agent.Message{}, err
+		if stopped := context.Cause(ctx); stopped != nil {
+			return m.stopped(res, stopped, r, begun, show)
 		}
-		data := events.Event().Data
-		if strings.TrimSpace(string(data[:min(len(data), 16)])) == "[DONE]" {
-			break
+		if errors.Is(err, io.EOF) && !begun {
+			return agent.Message{}, m.server.noStream(res, events.stray)
 		}
-		chunk, err := m.server.decode(data)
 		if err != nil {
-			return agent.Message{}, err
+			return m.ended(res, err, r, show)
 		}
-		if shown := acc.add(chunk); shown != (agent.Chunk{}) && !yield(shown) {
+		w.data()
+		chunk, err := r.take(ev)
+		if !show(chunk, !begun) {
 			return agent.Message{}, errBreak
 		}
+		begun = true
+		if err != nil {
+			if learned := m.learn(f, 0, ev.data); learned != nil {
+				return agent.Message{}, learned
+			}
+			return agent.Message{}, err
+		}
+		if r.finished() {
+			w.finished()
+		}
+		if isDone(ev) {
+			return m.ended(res, io.EOF, r, show)
+		}
 	}
-	if err := ctx.Err(); err != nil {
-		return agent.Message{}, err
+}
+
+func isDone(ev event) bool { return bytes.Equal(bytes.TrimSpace(ev.data), []byte("[DONE]")) }
+
+// ended makes the reply of a body that came to an end.
+func (m *Model) ended(res *http.Response, err error, r reader, show func(agent.Chunk, bool) bool) (agent.Message, error) {
+	clean := errors.Is(err, io.EOF)
+	chunk, reply, failed := r.end(clean)
+	if !show(chunk, false) {
+		return agent.Message{}, errBreak
 	}
-	if err := events.Err(); err != nil {
-		return agent.Message{}, m.server.brokenError(err)
+	if failed == errNotReply && clean {
+		return agent.Message{}, m.server.notReply(res)
 	}
-	return acc.reply()
+	if failed != nil && !clean && !r.finished() {
+		return agent.Message{}, m.server.cutError(err)
+	}
+	return reply, failed
+}
+
+// stopped is for a stream that was ended from here.
+func (m *Model) stopped(res *http.Response, cause error, r reader, begun bool, show func(agent.Chunk, bool) bool) (agent.Message, error) {
+	if cause == errLingered {
+		return m.ended(res, io.EOF, r, show)
+	}
+	if cause == errSilence {
+		return agent.Message{}, m.server.silent(begun, m.opts.Idle)
+	}
+	return agent.Message{}, cause
+}
+
+func offered(specs []agent.Spec) func(string) bool {
+	if len(specs) == 0 {
+		return nil
+	}
+	names := map[string]bool{}
+	for _, s := range specs {
+		names[s.Name] = true
+	}
+	return func(name string) bool { return names[name] }
 }
 
 // drain reads the little that follows a finished stream: a body closed before
 // its end costs the connection. A server that keeps the stream open is left.
-func drain(body io.Reader, cancel context.CancelFunc) {
-	timer := time.AfterFunc(drainTime, cancel)
+func drain(body io.Reader, cancel context.CancelCauseFunc) {
+	timer := time.AfterFunc(drainTime, func() { cancel(nil) })
 	defer timer.Stop()
 	_, _ = io.CopyN(io.Discard, body, 4<<10)
 }

@@ -132,7 +132,7 @@ func TestTheRequestOnTheWire(t *testing.T) {
 		},
 	}
 	want := `{"model":"test-model","stream":true,"stream_options":{"include_usage":true},"tools":[` +
-		`{"type":"function","function":{"name":"read_file","description":"Reads.","parameters":{"type":"object","z":1,"a":{"$ref":"<x>"}}}},` +
+		`{"type":"function","function":{"name":"read_file","description":"Reads.","parameters":{"a":{"$ref":"<x>"},"properties":{},"type":"object","z":1}}},` +
 		`{"type":"function","function":{"name":"now","parameters":{"type":"object","properties":{}}}}],"messages":[` +
 		`{"role":"system","content":"Be <brief> & kind."},` +
 		`{"role":"user","content":"go"},` +
@@ -196,8 +196,9 @@ func TestAReplyThatIsNotStreamedIsReadAsAWhole(t *testing.T) {
 			agenttest.Use("a", "read_file", `{"path":"x"}`),
 			agenttest.Use("b", "read_file", `{}`),
 		},
-		Stop:  agent.StopComplete,
-		Usage: agent.Usage{Input: 3, Output: 4},
+		Stop:   agent.StopComplete,
+		Finish: "tool_calls",
+		Usage:  agent.Usage{Input: 3, Output: 4},
 	}
 	if text != "I\nlook." || !reflect.DeepEqual(*reply, want) {
 		t.Errorf("text %q, reply %+v", text, *reply)

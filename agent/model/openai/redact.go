@@ -20,8 +20,11 @@ type redactor struct {
 	looks   *regexp.Regexp // of keys in general, also those that the server masked itself
 }
 
-func newRedactor(base *url.URL, key string) redactor {
-	found := []string{key, base.RawQuery}
+func newRedactor(base *url.URL, o Options) redactor {
+	found := []string{o.APIKey, base.RawQuery}
+	for _, value := range o.Headers {
+		found = append(found, value)
+	}
 	if u := base.User; u != nil {
 		password, _ := u.Password()
 		pair := u.Username() + ":" + password

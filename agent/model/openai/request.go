@@ -4,150 +4,193 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
+	"sync"
 
 	"assent/agent"
 )
 
-// The request is encoded here and not with openai-go's parameter types: equal
-// histories must give equal bytes, for the provider's prompt cache, and tool
-// schemas must go out as they are.
+// Requests are encoded here and not with openai-go's parameter types: a request has
+// to begin with the bytes of the one before, for the server's prompt cache, and
+// tool schemas must go out as they are. A message is encoded once: the bytes of a
+// session's messages are kept until its next request.
 
-type wireRequest struct {
-	Model         string            `json:"model"`
-	Stream        bool              `json:"stream"`
-	StreamOptions wireStreamOptions `json:"stream_options"`
-	Tools         []wireTool        `json:"tools,omitempty"`
-	Messages      []wireMessage     `json:"messages"`
+// wire is one of the protocols.
+type wire interface {
+	path() string
+	head(*encoder, agent.Request) any             // all but the messages
+	system(*encoder, string) []any                // messages that hold the system prompt
+	messages(*encoder, agent.Message) []any       // a message is none, one, or several there
+	list() string                                 // name of the field with the messages
+	reader(server, func(name string) bool) reader // of the reply
 }
 
-type wireStreamOptions struct {
-	IncludeUsage bool `json:"include_usage"`
+// encoder makes the requests of one conversation.
+type encoder struct {
+	model     string
+	maxTokens int
+	effort    string
+	form      form
+	ids       *ids
+
+	done []encoded // messages that were sent before
 }
 
-type wireTool struct {
-	Type     string       `json:"type"`
-	Function wireFunction `json:"function"`
+// encoded is a message in its place, with the comma before it.
+type encoded struct {
+	role   agent.Role
+	blocks int
+	first  *agent.Block // it is the same message if this is
+	bytes  []byte
 }
 
-type wireFunction struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description,omitempty"`
-	Parameters  json.RawMessage `json:"parameters"`
-}
-
-type wireMessage struct {
-	Role       string     `json:"role"`
-	Content    *string    `json:"content"` // null beside tool calls
-	ToolCalls  []wireCall `json:"tool_calls,omitempty"`
-	ToolCallID string     `json:"tool_call_id,omitempty"`
-}
-
-type wireCall struct {
-	ID       string           `json:"id"`
-	Type     string           `json:"type"`
-	Function wireCallFunction `json:"function"`
-}
-
-type wireCallFunction struct {
-	Name      string `json:"name"`
-	Arguments string `json:"arguments"`
-}
-
-func encode(model string, req agent.Request) ([]byte, error) {
-	out := wireRequest{Model: model, Stream: true, StreamOptions: wireStreamOptions{IncludeUsage: true}}
-	for _, spec := range req.Tools {
-		schema := spec.Schema
-		if len(schema) == 0 {
-			schema = json.RawMessage(`{"type":"object","properties":{}}`)
-		}
-		out.Tools = append(out.Tools, wireTool{"function", wireFunction{spec.Name, spec.Description, schema}})
-	}
-	if req.System != "" {
-		out.Messages = append(out.Messages, wireMessage{Role: "system", Content: &req.System})
-	}
-	for _, m := range req.Messages {
-		out.Messages = appendMessage(out.Messages, m)
-	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false) // code is full of < and &
-	if err := enc.Encode(out); err != nil {
+// body is the whole request.
+func (e *encoder) body(w wire, req agent.Request) ([]byte, error) {
+	head, err := marshal(w.head(e, req))
+	if err != nil {
 		return nil, &agent.ModelError{
 			Kind:    agent.ErrorConfig,
 			Message: fmt.Sprintf("The request can't be encoded, a tool's schema may be broken: %v", err),
 			Err:     err,
 		}
 	}
-	return buf.Bytes(), nil
+	items, size := e.items(w, req)
+	out := bytes.NewBuffer(make([]byte, 0, len(head)+size+64))
+	out.Write(head[:len(head)-1]) // without the brace
+	fmt.Fprintf(out, `,%q:[`, w.list())
+	for i, item := range items {
+		if i == 0 {
+			item = bytes.TrimPrefix(item, []byte(","))
+		}
+		out.Write(item)
+	}
+	out.WriteString("]}")
+	return out.Bytes(), nil
 }
 
-func appendMessage(out []wireMessage, m agent.Message) []wireMessage {
-	switch m.Role {
-	case agent.RoleTool:
-		for _, r := range m.ToolResults() {
-			if r.Output == "" { // some servers refuse an empty content
-				r.Output = "(no output)"
-			}
-			out = append(out, wireMessage{Role: "tool", Content: &r.Output, ToolCallID: r.ID})
+// items are the messages of a request, each with a comma before it.
+func (e *encoder) items(w wire, req agent.Request) (items [][]byte, size int) {
+	messages := req.Messages
+	if req.System != "" {
+		if e.form.system == asUser {
+			messages = withSystem(req.System, messages)
+		} else {
+			items = append(items, join(w.system(e, req.System)))
 		}
-		return out
-	case agent.RoleAssistant:
-		text, calls := m.Text(), wireCalls(m.ToolUses())
-		if text == "" && len(calls) == 0 {
-			return out
-		}
-		w := wireMessage{Role: "assistant", ToolCalls: calls}
-		if text != "" {
-			w.Content = &text
-		}
-		return append(out, w)
 	}
-	text := m.Text()
-	return append(out, wireMessage{Role: string(m.Role), Content: &text})
+	if e.form.merged {
+		messages = merged(messages)
+	}
+	for i, m := range messages {
+		if i < len(e.done) && !e.done[i].is(m) { // the history was cut or rewritten
+			e.done = e.done[:i]
+		}
+		if i == len(e.done) {
+			e.done = append(e.done, encoded{m.Role, len(m.Blocks), first(m), join(w.messages(e, m))})
+		}
+		if len(e.done[i].bytes) > 0 {
+			items = append(items, e.done[i].bytes)
+		}
+	}
+	e.done = e.done[:len(messages)]
+	for _, item := range items {
+		size += len(item)
+	}
+	return items, size
 }
 
-func wireCalls(uses []agent.ToolUse) []wireCall {
-	var calls []wireCall
-	for _, u := range uses {
-		calls = append(calls, wireCall{u.ID, "function", wireCallFunction{wireName(u.Name), arguments(u)}})
+func first(m agent.Message) *agent.Block {
+	if len(m.Blocks) == 0 {
+		return nil
 	}
-	return calls
+	return &m.Blocks[0]
 }
 
-// arguments are one JSON object on the wire, whatever the model wrote: servers
-// parse them again and refuse the whole history if they can't.
-func arguments(u agent.ToolUse) string {
-	raw := u.RawInput
-	if u.Invalid == "" {
-		if len(u.Input) == 0 {
-			return "{}"
-		}
-		if json.Valid(u.Input) {
-			return string(u.Input)
-		}
-		raw = string(u.Input)
-	}
-	wrapped, _ := json.Marshal(struct { // strings always marshal
-		Invalid string `json:"invalid_arguments"`
-	}{raw})
-	return string(wrapped)
+func (d encoded) is(m agent.Message) bool {
+	return d.role == m.Role && d.blocks == len(m.Blocks) && d.first == first(m)
 }
 
-// wireName makes a name that servers accept of one that a model made up, since
-// they refuse a history with any other.
-func wireName(name string) string {
-	if name == "" {
-		return "unnamed"
+// join encodes items, each with a comma before it. They are our own structs and
+// always encode.
+func join(items []any) []byte {
+	var out []byte
+	for _, item := range items {
+		data, _ := marshal(item)
+		out = append(append(out, ','), data...)
 	}
-	const longest = 64
-	if len(name) > longest {
-		name = name[:longest]
+	return out
+}
+
+func marshal(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false) // code is full of < and &
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
+}
+
+// withSystem puts the system prompt in front of the first message, for servers
+// that know no such role.
+func withSystem(system string, messages []agent.Message) []agent.Message {
+	out := []agent.Message{agent.UserText(system)}
+	if len(messages) > 0 && messages[0].Role == agent.RoleUser {
+		out[0].Blocks = append(out[0].Blocks, agent.Text{Text: "\n\n"})
+		out[0].Blocks = append(out[0].Blocks, messages[0].Blocks...)
+		messages = messages[1:]
 	}
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
-			return r
+	return append(out, messages...)
+}
+
+// merged makes one message of several of the user, or of the model, in a row.
+func merged(messages []agent.Message) []agent.Message {
+	var out []agent.Message
+	for _, m := range messages {
+		if n := len(out); n > 0 && out[n-1].Role == m.Role && m.Role != agent.RoleTool && len(out[n-1].ToolUses()) == 0 {
+			blocks := append([]agent.Block{}, out[n-1].Blocks...)
+			out[n-1].Blocks = append(append(blocks, agent.Text{Text: "\n\n"}), m.Blocks...)
+			continue
 		}
-		return '_'
-	}, name)
+		out = append(out, m)
+	}
+	return out
+}
+
+const maxEncoders = 64 // sessions whose messages are kept encoded
+
+// encoders are those of the sessions. One that is in use is not here.
+type encoders struct {
+	mu   sync.Mutex
+	free map[string]*encoder
+	used []string // the newest last
+}
+
+func (x *encoders) take(session string, f form, o Options) *encoder {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if e := x.free[session]; e != nil && e.form == f {
+		delete(x.free, session)
+		return e
+	}
+	return &encoder{model: o.Model, maxTokens: o.MaxTokens, effort: o.Effort, form: f, ids: newIDs(f.ids)}
+}
+
+func (x *encoders) give(session string, e *encoder) {
+	if session == "" {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.free == nil {
+		x.free = map[string]*encoder{}
+	}
+	x.free[session] = e
+	for i, name := range x.used {
+		if name == session {
+			x.used = append(x.used[:i], x.used[i+1:]...)
+			break
+		}
+	}
+	if x.used = append(x.used, session); len(x.used) > maxEncoders {
+		delete(x.free, x.used[0])
+		x.used = x.used[1:]
+	}
 }

@@ -2,34 +2,34 @@ package openai
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"assent/agent"
 
 	"github.com/openai/openai-go/v3/option"
 )
 
-const (
-	maxErrorBody = 64 << 10
-	maxWholeBody = 64 << 20
-)
+const maxErrorBody = 64 << 10
 
 // server is what is known of the other side, for sentences about it.
 type server struct {
 	host    string // as in the base URL, port included
+	title   string // of its kind
 	model   string
 	hasKey  bool
+	keyVar  string // variable of the key, may be ""
+	urlVar  string // variable of the address, may be ""
 	secrets redactor
 }
 
-func newServer(base *url.URL, o Options) server {
-	return server{base.Host, o.Model, o.APIKey != "", newRedactor(base, o.APIKey)}
+func newServer(base *url.URL, p Provider, o Options) server {
+	return server{base.Host, p.Title, o.Model, o.APIKey != "", p.KeyVar, p.URLVar, newRedactor(base, o)}
 }
 
 func (s server) httpClient(o Options) *http.Client {
@@ -39,7 +39,6 @@ func (s server) httpClient(o Options) *http.Client {
 	} else if shared, ok := http.DefaultTransport.(*http.Transport); ok {
 		own := shared.Clone()
 		own.Proxy = o.Proxy
-		own.ResponseHeaderTimeout = headerTime
 		client.Transport = own
 	}
 	client.CheckRedirect = s.checkRedirect
@@ -52,110 +51,126 @@ func (s server) checkRedirect(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	switch {
 	case req.URL.Host != first.URL.Host || req.URL.Scheme != first.URL.Scheme:
-		return configError(fmt.Sprintf("%s redirects to %s://%s, which is not followed: if that is right, set OPENAI_BASE_URL to it",
+		return configError(fmt.Sprintf("%s redirects to %s://%s, which is not followed: if that is right, set base_url to it",
 			s.host, req.URL.Scheme, s.secrets.clean(req.URL.Host)))
 	case req.Method != first.Method:
-		return configError(fmt.Sprintf("%s redirects the request to another address: check OPENAI_BASE_URL", s.host))
+		return configError(fmt.Sprintf("%s redirects the request to another address: check the base URL", s.host))
 	case len(via) >= 10:
-		return configError(fmt.Sprintf("%s redirects in circles: check OPENAI_BASE_URL", s.host))
+		return configError(fmt.Sprintf("%s redirects in circles: check the base URL", s.host))
 	}
 	return nil
 }
 
-// check is a middleware: what it returns without an error is a stream of events.
+// check is a middleware: what it returns without an error is the body of a reply.
 // Errors are made here and not from openai-go's, which loses the status of an
 // answer that is not JSON.
-func (s server) check(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	res, err := next(req)
-	if err != nil {
-		return nil, err
-	}
-	if res.StatusCode < 200 || res.StatusCode > 299 {
-		defer res.Body.Close()
-		body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // what came is better than nothing
-		return nil, s.statusError(res, body)
-	}
-	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-	switch {
-	case kind == "text/event-stream", kind == "": // small servers forget the header
-		return res, nil
-	case kind == "application/json" || strings.HasSuffix(kind, "+json"):
-		defer res.Body.Close()
-		body, err := s.wholeReply(res)
+func (m *Model) check(f form) option.Middleware {
+	return func(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+		res, err := next(req)
 		if err != nil {
 			return nil, err
 		}
-		res.Body = io.NopCloser(body)
+		if res.StatusCode < 200 || res.StatusCode > 299 {
+			defer res.Body.Close()
+			body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // what came is better than nothing
+			if learned := m.learn(f, res.StatusCode, body); learned != nil {
+				return nil, learned
+			}
+			return nil, m.server.statusError(res, body)
+		}
 		return res, nil
 	}
-	res.Body.Close()
-	return nil, s.notSSE(res, "answers with "+kind)
 }
 
-// wholeReply makes one event of a completion that was not streamed: a message
-// has the fields of a delta.
-func (s server) wholeReply(res *http.Response) (io.Reader, error) {
-	type choice struct {
-		Message      json.RawMessage `json:"message,omitempty"`
-		Delta        json.RawMessage `json:"delta,omitempty"`
-		FinishReason json.RawMessage `json:"finish_reason,omitempty"`
+// learn takes out of requests from now on what a server complains of, if it does
+// of something that they can do without.
+func (m *Model) learn(f form, status int, body []byte) error {
+	switch status {
+	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusTooManyRequests:
+		return nil
 	}
-	var whole struct {
-		Choices []choice        `json:"choices"`
-		Usage   json.RawMessage `json:"usage,omitempty"`
-		Error   json.RawMessage `json:"error,omitempty"`
+	changed, what := f.adapt(parseComplaint(body))
+	if what == "" {
+		return nil
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxWholeBody))
-	if err != nil {
-		return nil, s.brokenError(err)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.form == f { // else another request has learned something meanwhile
+		m.form = changed
 	}
-	if err := json.Unmarshal(body, &whole); err != nil {
-		return nil, s.notSSE(res, "answers with broken JSON")
+	return &agent.ModelError{
+		Kind: agent.ErrorUnsupported, Status: status,
+		Message: fmt.Sprintf("%s does not take the request as it was: %s", m.server.host, what),
 	}
-	if len(whole.Choices) == 0 && len(whole.Error) == 0 {
-		return nil, s.notSSE(res, "answers with JSON that is not a chat completion")
-	}
-	if len(whole.Choices) > 0 {
-		first := &whole.Choices[0]
-		first.Delta, first.Message = first.Message, nil
-		whole.Choices = whole.Choices[:1]
-	}
-	event, err := json.Marshal(whole) // on one line, as an event has to be
-	if err != nil {
-		return nil, s.notSSE(res, "answers with broken JSON")
-	}
-	return io.MultiReader(strings.NewReader("data: "), bytes.NewReader(event), strings.NewReader("\n\n")), nil
 }
 
-// decode reads one event. An error that the server puts into the stream ends it.
-func (s server) decode(data []byte) (chunk, error) {
-	var c chunk
-	if err := json.Unmarshal(data, &c); err != nil {
-		return chunk{}, &agent.ModelError{
-			Kind:    agent.ErrorProvider,
-			Message: fmt.Sprintf("%s sent an event that is not a piece of a chat completion: %s", s.host, s.secrets.clean(err.Error())),
-		}
+// noStream is for a body without events.
+func (s server) noStream(res *http.Response, stray []byte) error {
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	nothing := len(bytes.TrimSpace(stray)) == 0
+	switch {
+	case nothing && (kind == "text/event-stream" || kind == ""):
+		return s.cutError(nil)
+	case kind == "text/event-stream" || kind == "":
+		return s.notSSE(res, "answers with something else")
+	case nothing:
+		return s.notSSE(res, "answers with an empty "+kind)
+	case isJSON(kind):
+		return s.notSSE(res, "answers with broken JSON")
 	}
-	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return chunk{}, s.streamError(data)
-	}
-	return c, nil
+	return s.notSSE(res, "answers with "+kind)
+}
+
+func isJSON(mediaType string) bool {
+	return mediaType == "application/json" || strings.HasSuffix(mediaType, "+json")
+}
+
+// notReply is for a body whose events are of something else.
+func (s server) notReply(res *http.Response) error {
+	return s.notSSE(res, "answers with JSON that is not a reply of a model")
 }
 
 func (s server) notSSE(res *http.Response, what string) error {
 	return &agent.ModelError{
 		Kind:   agent.ErrorNotSSE,
 		Status: res.StatusCode,
-		Message: fmt.Sprintf("%s %s where a stream of events was expected: does OPENAI_BASE_URL end in the API's path, such as /v1?",
+		Message: fmt.Sprintf("%s %s where a stream of events was expected: does the base URL end in the API's path, such as /v1?",
 			s.host, s.secrets.clean(what)),
 	}
 }
 
-// brokenError is for a reply that had begun.
-func (s server) brokenError(err error) error {
+// strangeEvent is for an event that is not of the protocol.
+func (s server) strangeEvent(data []byte, err error) error {
 	return &agent.ModelError{
-		Kind:    agent.ErrorTruncated,
-		Message: fmt.Sprintf("The connection to %s broke in the middle of the reply", s.host),
-		Err:     s.secrets.cause(err),
+		Kind:    agent.ErrorProvider,
+		Message: fmt.Sprintf("%s sent an event that is not a piece of a reply (%v): %s", s.host, s.secrets.clean(err.Error()), s.secrets.clean(string(data[:min(len(data), 2<<10)]))),
 	}
+}
+
+// cutError is for a reply that had begun and has no end.
+func (s server) cutError(err error) error {
+	e := &agent.ModelError{Kind: agent.ErrorTruncated, Message: fmt.Sprintf("%s ended its reply in the middle", s.host)}
+	if err != nil {
+		e.Message = fmt.Sprintf("The connection to %s broke in the middle of the reply", s.host)
+		e.Err = s.secrets.cause(err)
+	}
+	return e
+}
+
+// endedBadly is for a reply whose end says that the server failed.
+func (s server) endedBadly(finish string) error {
+	return &agent.ModelError{
+		Kind:    agent.ErrorProvider,
+		Message: fmt.Sprintf("%s ended its reply with the error %q, which it does not explain", s.host, s.secrets.clean(finish)),
+	}
+}
+
+// silent is for a connection on which nothing came for too long.
+func (s server) silent(begun bool, idle time.Duration) error {
+	e := &agent.ModelError{Kind: agent.ErrorIdle, Message: fmt.Sprintf("%s sent nothing for %v in the middle of its reply", s.host, idle)}
+	if !begun {
+		e.Message = fmt.Sprintf("%s did not begin to answer within %v", s.host, 2*idle)
+	}
+	e.Message += "; if it is only slow, set idle_timeout higher"
+	return e
 }

@@ -122,14 +122,14 @@ func TestFragmentsOfCallsArePutTogether(t *testing.T) {
 
 func TestArgumentsThatAreNoObject(t *testing.T) {
 	for name, c := range map[string]struct{ tool, args, finish, want string }{
-		"end early":                        {"read", `{\"path\":\"notes`, "tool_calls", "unexpected end of JSON input, at byte 14 of 14, after "},
+		"end early":                        {"read", `{\"path\":\"notes`, "tool_calls", "cut at the output limit in the middle of the call, at byte 14 of its arguments, after "},
 		"break in the middle":              {"read", `{\"path\":x}`, "stop", "invalid character 'x' looking for beginning of value, at byte 9 of 10, after "},
 		"go on after their end":            {"read", `{}{}`, "stop", "after top-level value, at byte 3 of 4"},
 		"are a list":                       {"read", `[1]`, "stop", "JSON, but not an object"},
 		"are null":                         {"read", `null`, "stop", "JSON, but not an object"},
 		"are a word":                       {"read", `path`, "stop", "not one JSON object"},
 		"belong to no tool":                {"", `{}`, "stop", "names no tool"},
-		"are not there, as it was cut off": {"read", ``, "length", "cut before the arguments"},
+		"are not there, as it was cut off": {"read", ``, "length", "at byte 0 of its arguments"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reply := replyTo(t, c.finish, calls(fmt.Sprintf(`{"id":"a","function":{"name":%q,"arguments":"%s"}}`, c.tool, c.args)))
@@ -163,7 +163,7 @@ func TestThinkingComesUnderTwoNames(t *testing.T) {
 		"both":              {`{"reasoning":"so ","reasoning_content":"so "}`, `{"reasoning":"be it","reasoning_content":"be it"}`},
 	} {
 		reply := replyTo(t, "stop", append(deltas, `{"content":"Yes."}`)...)
-		if reply.Blocks[0] != (agent.Thinking{Text: "so be it"}) || reply.Text() != "Yes." {
+		if reply.Blocks[0].(agent.Thinking).Text != "so be it" || reply.Text() != "Yes." {
 			t.Errorf("with %s the reply is %+v", name, reply.Blocks)
 		}
 	}

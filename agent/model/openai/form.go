@@ -1,0 +1,151 @@
+package openai
+
+import (
+	"fmt"
+	"strings"
+)
+
+// form is how requests to one server look: what is known of its kind, and what it
+// turned out not to take. It is a value, so that a request knows what it was made
+// with though another one learns something meanwhile.
+type form struct {
+	usage     bool   // asks for the count of tokens
+	maxTokens string // name of the field, "": it is left out
+	renamed   bool   // that is its second name
+	effort    bool   // says how much to reason
+	summary   bool   // asks for a summary of the reasoning
+	encrypted bool   // asks for the reasoning itself, sealed
+	cacheKey  bool
+	marks     bool // of what is to be cached
+	system    systemRole
+	reasoning bool // sends the reasoning back
+	extras    bool // sends back what else came with calls and reasoning
+	merged    bool // no two messages of the user in a row
+	images    bool
+	ids       idForm
+	schema    schemaDialect
+}
+
+// systemRole is who the system prompt comes from, on the wire.
+type systemRole int
+
+const (
+	asSystem systemRole = iota
+	asDeveloper
+	asUser // in front of the first message
+)
+
+// newForm is how to begin with a server of this kind.
+func newForm(p Provider, o Options) form {
+	f := form{
+		usage: !p.dialect.noUsage, effort: o.Effort != "", summary: true, encrypted: true,
+		cacheKey: p.dialect.cacheKey, marks: p.dialect.marks && strings.HasPrefix(o.Model, "anthropic/"),
+		reasoning: p.dialect.reasoning, extras: true, images: true, ids: p.dialect.ids, schema: p.dialect.schema,
+	}
+	if o.MaxTokens > 0 {
+		f.maxTokens = "max_tokens"
+		if p.dialect.maxTokens != "" {
+			f.maxTokens = p.dialect.maxTokens
+		}
+	}
+	if p.dialect.developer {
+		f.system = asDeveloper
+	}
+	for _, old := range []string{"gpt-3", "gpt-4", "chatgpt-"} { // they do not reason
+		if strings.HasPrefix(o.Model, old) {
+			f.effort, f.summary, f.encrypted = false, false, false
+		}
+	}
+	return f
+}
+
+// adapt is the form without what a server complains of, and in words what changed.
+// Each change goes one way and is made once, so a server can't keep us at it.
+func (f form) adapt(c complaint) (form, string) {
+	was := f
+	drop := func(field string, active *bool) string {
+		if !*active || !c.names(field) {
+			return ""
+		}
+		*active = false
+		return fmt.Sprintf("%s is left out from now on", field)
+	}
+	for _, try := range []func() string{
+		func() string { return f.adaptMaxTokens(c) },
+		func() string { return drop("stream_options", &f.usage) },
+		func() string { return drop("prompt_cache_key", &f.cacheKey) },
+		func() string { return drop("cache_control", &f.marks) },
+		func() string { return drop("reasoning_effort", &f.effort) },
+		func() string { return drop("include", &f.encrypted) },
+		func() string { return drop("reasoning.summary", &f.summary) },
+		func() string { return drop("summary", &f.summary) },
+		func() string { return f.adaptReasoning(c) },
+		func() string { return drop("extra_content", &f.extras) },
+		func() string { return drop("reasoning_details", &f.extras) },
+		func() string { return f.adaptRoles(c) },
+		func() string {
+			if !f.images || !c.refusesImages() {
+				return ""
+			}
+			f.images = false
+			return "pictures are left out from now on"
+		},
+	} {
+		if what := try(); what != "" && f != was {
+			return f, what
+		}
+	}
+	return was, ""
+}
+
+func (f *form) adaptMaxTokens(c complaint) string {
+	switch {
+	case f.maxTokens == "":
+		return ""
+	case c.names("max_output_tokens"): // of the other wire
+		f.maxTokens = ""
+		return "max_output_tokens is left out from now on"
+	case !c.names(f.maxTokens):
+		return ""
+	}
+	old := f.maxTokens
+	other := map[string]string{"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}[old]
+	if f.renamed || old == "max_tokens" && !strings.Contains(c.message, other) {
+		f.maxTokens = ""
+		return old + " is left out from now on"
+	}
+	f.maxTokens, f.renamed = other, true
+	return fmt.Sprintf("%s is called %s from now on", old, f.maxTokens)
+}
+
+// adaptReasoning sends reasoning back to a server that wants it, and no more to one
+// that does not know the field. "reasoning" is also a parameter of the other wire.
+func (f *form) adaptReasoning(c complaint) string {
+	switch {
+	case !f.reasoning && c.wantsReasoningBack():
+		f.reasoning = true
+		return "its reasoning is sent back from now on"
+	case f.reasoning && (c.names("reasoning_content") || c.names("reasoning")):
+		f.reasoning = false
+		return "its reasoning is not sent back from now on"
+	case (f.effort || f.summary) && c.names("reasoning"):
+		f.effort, f.summary = false, false
+		return "reasoning is left out from now on"
+	}
+	return ""
+}
+
+func (f *form) adaptRoles(c complaint) string {
+	switch {
+	case f.system == asDeveloper && c.refusesDeveloper():
+		f.system = asSystem
+		return "its instructions come from the system from now on"
+	case f.system != asUser && c.refusesSystem():
+		f.system = asUser
+		return "its instructions come with the first message from now on"
+	case !f.merged && c.wantsAlternation():
+		f.merged = true
+		return "messages in a row are joined from now on"
+	}
+	return ""
+}

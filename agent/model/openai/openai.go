@@ -43,6 +43,10 @@ import (
 // connection can serve the next request.
 const drainTime = 50 * time.Millisecond
 
+// maxReply is how many bytes of events one reply may have. A model that repeats itself
+// for ever would else fill the memory.
+const maxReply = 256 << 20
+
 // Options say which server and which model. Only they count: the variables that
 // openai-go reads by itself do not.
 type Options struct {
@@ -70,6 +74,7 @@ type Model struct {
 	server   server
 	wire     wire
 	encoders encoders
+	maxReply int
 
 	mu   sync.Mutex
 	form form // as requests look by now
@@ -98,7 +103,7 @@ func newModel(o Options) (*Model, error) {
 	if o.Idle <= 0 {
 		o.Idle = defaultIdle
 	}
-	m := &Model{opts: o, server: newServer(base, p, o), form: newForm(p, o)}
+	m := &Model{opts: o, server: newServer(base, p, o), form: newForm(p, o), maxReply: maxReply}
 	switch api := o.API; {
 	case api == APIResponses, api == "" && p.API == APIResponses:
 		m.wire = responses{}
@@ -239,7 +244,7 @@ func (m *Model) stream(ctx context.Context, req agent.Request, yield func(agent.
 func (m *Model) receive(ctx context.Context, f form, w *watch, res *http.Response, req agent.Request, yield func(agent.Chunk) bool) (agent.Message, error) {
 	events := newEventReader(res.Body, w.line)
 	r := m.wire.reader(m.server, offered(req.Tools))
-	begun := false
+	begun, size := false, 0
 	show := func(c agent.Chunk, always bool) bool { return !always && c == (agent.Chunk{}) || yield(c) }
 	for {
 		ev, err := events.next()
@@ -257,6 +262,9 @@ func (m *Model) receive(ctx context.Context, f form, w *watch, res *http.Respons
 			return m.ended(res, err, r, show)
 		}
 		w.data()
+		if size += len(ev.data); size > m.maxReply {
+			return agent.Message{}, m.server.endless()
+		}
 		chunk, err := r.take(ev)
 		if !show(chunk, !begun) {
 			return agent.Message{}, errBreak

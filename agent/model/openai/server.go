@@ -157,6 +157,15 @@ func (s server) cutError(err error) error {
 	return e
 }
 
+// endless is for a reply that is longer than any can be.
+func (s server) endless() error {
+	return &agent.ModelError{
+		Kind:    agent.ErrorProvider,
+		Status:  http.StatusOK, // it would only do so again
+		Message: fmt.Sprintf("%s sent more than %d MiB in one reply, which was not read further; set max_tokens to limit it", s.host, maxReply>>20),
+	}
+}
+
 // endedBadly is for a reply whose end says that the server failed.
 func (s server) endedBadly(finish string) error {
 	return &agent.ModelError{

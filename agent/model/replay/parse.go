@@ -24,14 +24,22 @@ type lineWire struct {
 		Input  int `json:"inputTokens"`
 		Output int `json:"outputTokens"`
 	} `json:"usage"`
-	Type   *string         `json:"type"`
-	Blocks json.RawMessage `json:"blocks"` // of a journal: a message whose blocks are in another order
+	Type   *string     `json:"type"`
+	Finish string      `json:"finish"`
+	Blocks []blockWire `json:"blocks"` // of a journal: what does not fit the fields above
 
 	Error  *errorWire `json:"error"`
 	Cut    bool       `json:"cut"`
 	Hang   bool       `json:"hang"`
 	Expect string     `json:"expect"`
 	Chunks int        `json:"chunks"`
+}
+
+// blockWire is a block of a journal. What only a server can read of it is left out.
+type blockWire struct {
+	Type string `json:"type"`
+	Text text   `json:"text"`
+	useWire
 }
 
 type useWire struct {
@@ -110,6 +118,7 @@ func (w lineWire) reply() (reply, error) {
 	r := reply{
 		thinking: string(w.Thinking),
 		text:     string(w.Text),
+		finish:   w.Finish,
 		stop:     agent.StopReason(w.Stop),
 		usage:    agent.Usage(w.Usage),
 		expect:   w.Expect,
@@ -124,8 +133,17 @@ func (w lineWire) reply() (reply, error) {
 	default:
 		return reply{}, fmt.Errorf("unknown stop %q: complete, truncated or refused", w.Stop)
 	}
-	if w.Blocks != nil {
-		return reply{}, errors.New("a reply given as blocks can't be replayed")
+	for _, b := range w.Blocks {
+		switch b.Type {
+		case "text":
+			r.text += string(b.Text)
+		case "thinking":
+			r.thinking += string(b.Text)
+		case "tool_use":
+			w.ToolUses = append(w.ToolUses, b.useWire)
+		default:
+			return reply{}, fmt.Errorf("a block of type %q", b.Type)
+		}
 	}
 	if w.Chunks < 0 {
 		return reply{}, fmt.Errorf("%d chunks", w.Chunks)
@@ -188,8 +206,9 @@ func (w *errorWire) modelError() (*agent.ModelError, error) {
 		return nil, nil
 	}
 	known := []agent.ModelErrorKind{
-		agent.ErrorProvider, agent.ErrorTransport, agent.ErrorTruncated, agent.ErrorEmpty, agent.ErrorNotSSE,
-		agent.ErrorRateLimit, agent.ErrorQuota, agent.ErrorContextOverflow, agent.ErrorAuth, agent.ErrorConfig,
+		agent.ErrorProvider, agent.ErrorTransport, agent.ErrorTruncated, agent.ErrorIdle, agent.ErrorEmpty, agent.ErrorNotSSE,
+		agent.ErrorRateLimit, agent.ErrorQuota, agent.ErrorContextOverflow, agent.ErrorUnsupported,
+		agent.ErrorNoTools, agent.ErrorCallAsText, agent.ErrorAuth, agent.ErrorConfig,
 	}
 	if !slices.Contains(known, w.Kind) {
 		return nil, fmt.Errorf("unknown kind of error %q", w.Kind)

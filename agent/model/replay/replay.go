@@ -104,6 +104,7 @@ type reply struct {
 	text     string
 	uses     []agent.ToolUse
 	stop     agent.StopReason
+	finish   string
 	usage    agent.Usage
 
 	expect string
@@ -179,7 +180,7 @@ func words(m agent.Message) string {
 }
 
 func (r reply) message() agent.Message {
-	m := agent.Message{Role: agent.RoleAssistant, Stop: r.stop, Usage: r.usage}
+	m := agent.Message{Role: agent.RoleAssistant, Stop: r.stop, Finish: r.finish, Usage: r.usage}
 	if r.thinking != "" {
 		m.Blocks = append(m.Blocks, agent.Thinking{Text: r.thinking})
 	}

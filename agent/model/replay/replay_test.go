@@ -111,7 +111,7 @@ func TestAFileIsRefusedWithItsLineWhen(t *testing.T) {
 		"an invalid call has an input":        {`{"toolUses":[{"id":"1","name":"a","input":{},"invalid":"no"}]}`, "belong into inputRaw"},
 		"its chunks are negative":             {`{"chunks":-1}`, "-1 chunks"},
 		"its base64 is none":                  {`{"text":{"base64":"%"}}`, "base64"},
-		"a journal's reply comes as blocks":   {`{"type":"assistant","blocks":[]}`, "as blocks"},
+		"a block is of a later version":       {`{"type":"assistant","blocks":[{"type":"smell"}]}`, "smell"},
 		"a journal's reply has a broken call": {`{"type":"assistant","toolUses":[{}]}`, "it has no id"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,6 +138,9 @@ func TestAJournalReplays(t *testing.T) {
 		`{"v":1,"seq":4,"type":"assistant","text":"I look.","toolUses":[{"id":"c1","name":"read_file","input":{"path":"a"}},{"id":"c2","name":"x","inputText":"{\n}"}],"stop":"complete","usage":{"inputTokens":7},"ms":12}`,
 		`{"v":1,"seq":5,"type":"tool_result","toolUseId":"c1","output":"a"}`,
 		`{"v":1,"seq":6,"type":"assistant","text":{"base64":"/w=="},"later":true}`,
+		`{"v":1,"seq":7,"type":"response","attempt":1,"finish":"stop"}`,
+		`{"v":1,"seq":8,"type":"assistant","blocks":[{"type":"thinking","text":"hm","source":"reasoning","opaque":"[]"},{"type":"text","text":"So."},`+
+			`{"type":"tool_use","id":"c3","name":"x","input":{},"opaque":"{}"}],"finish":"stop","stop":"complete"}`,
 	)
 	_, reply, err := run(m, agenttest.ModelRequest())
 	if err != nil {
@@ -158,6 +161,10 @@ func TestAJournalReplays(t *testing.T) {
 	}
 	if _, reply, err = run(m, agenttest.ModelRequest()); err != nil || reply.Text() != "\xff" {
 		t.Errorf("the second reply is %+v, the error %v", reply, err)
+	}
+	_, reply, err = run(m, agenttest.ModelRequest())
+	if err != nil || reply.Text() != "So." || reply.Finish != "stop" || len(reply.ToolUses()) != 1 || reply.Blocks[0].(agent.Thinking).Text != "hm" {
+		t.Errorf("the third reply is %+v, the error %v", reply, err)
 	}
 }
 

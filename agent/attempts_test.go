@@ -1,0 +1,218 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"assent/agent"
+	"assent/agent/agenttest"
+)
+
+// attempt is one stream of a scripted server.
+type attempt struct {
+	chunks []agent.Chunk
+	reply  *agent.Message
+	err    error
+	after  time.Duration // that the server takes to begin
+}
+
+// attempts is a model that answers each request with the next one.
+type attempts struct {
+	list     []attempt
+	requests int
+}
+
+func (m *attempts) Stream(ctx context.Context, _ agent.Request) iter.Seq2[agent.Chunk, error] {
+	return func(yield func(agent.Chunk, error) bool) {
+		a := m.list[m.requests]
+		m.requests++
+		select {
+		case <-time.After(a.after):
+		case <-ctx.Done():
+			yield(agent.Chunk{}, ctx.Err())
+			return
+		}
+		for _, c := range a.chunks {
+			if !yield(c, nil) {
+				return
+			}
+		}
+		if a.err != nil {
+			yield(agent.Chunk{}, a.err)
+		} else if a.reply != nil {
+			yield(agent.Chunk{Reply: a.reply}, nil)
+		}
+	}
+}
+
+func failing(kind agent.ModelErrorKind, status int, after time.Duration) attempt {
+	return attempt{err: &agent.ModelError{Kind: kind, Status: status, RetryAfter: after, Message: "no"}}
+}
+
+func saying(text string) attempt {
+	m := agenttest.Say(text)
+	m.Finish, m.Usage = "stop", agent.Usage{Input: 100, Output: 3}
+	return attempt{chunks: []agent.Chunk{{}, {Text: text}}, reply: &m, after: 10 * time.Millisecond}
+}
+
+// runAttempts is all that is yielded of one prompt, in fake time.
+func runAttempts(t *testing.T, m agent.Model, tools ...agent.Tool) (events []agent.Event, store *agenttest.Memory) {
+	t.Helper()
+	store = &agenttest.Memory{}
+	s, err := agent.New(agent.Config{Model: m, Store: store, Tools: tools, Name: agent.ModelName{Provider: "p", Model: "m"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range s.Run(t.Context(), agent.UserText("go")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, e)
+	}
+	return events, store
+}
+
+func done(events []agent.Event) agent.Done {
+	d, _ := events[len(events)-1].(agent.Done)
+	return d
+}
+
+func waits(events []agent.Event) (waits []time.Duration) {
+	for _, e := range events {
+		if r, ok := e.(agent.Retrying); ok {
+			waits = append(waits, r.Wait)
+		}
+	}
+	return waits
+}
+
+// TestWhichFailuresAreTriedAgain: three attempts, before anything was shown, of what
+// may pass; a request in other words does not count as one.
+func TestWhichFailuresAreTriedAgain(t *testing.T) {
+	const s = time.Second
+	cut := attempt{chunks: []agent.Chunk{{Text: "half"}}, err: &agent.ModelError{Kind: agent.ErrorTruncated}}
+	empty := agenttest.Say("")
+	thoughtOnly := attempt{chunks: []agent.Chunk{{Thinking: "hm"}}, reply: &empty}
+	adapted := failing(agent.ErrorUnsupported, 400, 0)
+	for name, c := range map[string]struct {
+		list  []attempt
+		want  agent.StopReason
+		waits []time.Duration
+	}{
+		"a server's fault":                  {[]attempt{failing(agent.ErrorProvider, 503, 0), saying("ok")}, agent.StopComplete, []time.Duration{s}},
+		"a fault that stays":                {[]attempt{failing(agent.ErrorProvider, 500, 0), failing(agent.ErrorTransport, 0, 0), failing(agent.ErrorIdle, 0, 0), saying("late")}, agent.StopError, []time.Duration{s, 2 * s}},
+		"a limit, as long as it asks":       {[]attempt{failing(agent.ErrorRateLimit, 429, 7*s), saying("ok")}, agent.StopComplete, []time.Duration{7 * s}},
+		"a limit for longer than one waits": {[]attempt{failing(agent.ErrorRateLimit, 429, time.Hour), saying("late")}, agent.StopError, nil},
+		"a bad request":                     {[]attempt{failing(agent.ErrorProvider, 400, 0), saying("late")}, agent.StopError, nil},
+		"a wrong key":                       {[]attempt{failing(agent.ErrorAuth, 401, 0), saying("late")}, agent.StopError, nil},
+		"an empty account":                  {[]attempt{failing(agent.ErrorQuota, 429, 0), saying("late")}, agent.StopError, nil},
+		"what was shown is not shown twice": {[]attempt{cut, saying("late")}, agent.StopError, nil},
+		"a thought without an answer":       {[]attempt{thoughtOnly, thoughtOnly, saying("ok")}, agent.StopComplete, []time.Duration{s, 2 * s}},
+		"a stream without an end":           {[]attempt{{}, saying("ok")}, agent.StopComplete, []time.Duration{s}},
+		"in other words, at once":           {[]attempt{adapted, adapted, adapted, adapted, failing(agent.ErrorProvider, 502, 0), failing(agent.ErrorProvider, 502, 0), saying("ok")}, agent.StopComplete, []time.Duration{0, 0, 0, 0, s, 2 * s}},
+		"in ever other words":               {slices.Repeat([]attempt{adapted}, 20), agent.StopError, make([]time.Duration, 8)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := &attempts{list: c.list}
+				events, _ := runAttempts(t, m)
+				if d := done(events); d.Reason != c.want || !slices.Equal(waits(events), c.waits) || m.requests != len(c.waits)+1 {
+					t.Errorf("%s after %d requests with waits of %v: %v", d.Reason, m.requests, waits(events), d.Err)
+				}
+			})
+		})
+	}
+}
+
+// TestEachAttemptIsOnRecord with what it cost and how it ended.
+func TestEachAttemptIsOnRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, store := runAttempts(t, &attempts{list: []attempt{failing(agent.ErrorProvider, 503, 0), saying("ok")}})
+		var requests []agent.Requested
+		var responses []agent.Responded
+		for _, r := range store.Records() {
+			switch r := r.(type) {
+			case agent.Requested:
+				requests = append(requests, r)
+			case agent.Responded:
+				responses = append(responses, r)
+			}
+		}
+		if len(requests) != 2 || requests[1].Attempt != 2 || requests[0].Model != "m" || requests[0].Provider != "p" || requests[0].Tokens == 0 {
+			t.Errorf("the requests are %+v", requests)
+		}
+		want := agent.Responded{Attempt: 2, FirstByte: 10 * time.Millisecond, Elapsed: 10 * time.Millisecond, Finish: "stop", Usage: agent.Usage{Input: 100, Output: 3}}
+		if len(responses) != 2 || responses[0].Err == nil || responses[0].FirstByte != 0 || responses[1] != want {
+			t.Errorf("the responses are %+v", responses)
+		}
+	})
+}
+
+// TestTokensAreCountedAsTheServerCounts: the first guess is by bytes, the next by what
+// the server said.
+func TestTokensAreCountedAsTheServerCounts(t *testing.T) {
+	s, err := agent.New(agent.Config{Model: &attempts{list: []attempt{saying("ok"), saying("ok")}}, Store: &agenttest.Memory{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tokens []int
+	prompt := agent.UserText(string(make([]byte, 800)))
+	for range 2 {
+		for e := range s.Run(t.Context(), prompt) {
+			if r, ok := e.(agent.Requested); ok {
+				tokens = append(tokens, r.Tokens)
+			}
+		}
+	}
+	if !slices.Equal(tokens, []int{200, 200}) { // 800 bytes are 100 tokens, so 1602 are 200
+		t.Errorf("the tokens are %v", tokens)
+	}
+}
+
+// TestACallWrittenAsTextIsAnsweredOnceThenTheRunEnds, and its text is shown.
+func TestACallWrittenAsTextIsAnsweredOnceThenTheRunEnds(t *testing.T) {
+	written := agenttest.Say("I look.")
+	written.Blocks = append(written.Blocks, agent.ToolUse{Name: "read", Invalid: agent.WrittenAsText, RawInput: "<tool_call>…"})
+	real := agenttest.Call(agenttest.Use("r", "read", "{}"))
+	ran := 0
+	tool := agenttest.Tool{Name: "read", Tier: agent.TierRead, Planer: func(context.Context, agent.Files, json.RawMessage) (agent.Plan, error) {
+		return agent.Plan{Run: func(context.Context, agent.Approval) (agent.Result, error) {
+			ran++
+			return agent.Result{Output: "ok"}, nil
+		}}, nil
+	}}
+	reply := func(m agent.Message) attempt { return attempt{chunks: []agent.Chunk{{Text: m.Text()}}, reply: &m} }
+
+	events, _ := runAttempts(t, &attempts{list: []attempt{reply(written), reply(written)}}, tool)
+	d := done(events)
+	failed, ok := errors.AsType[*agent.ModelError](d.Err)
+	if d.Reason != agent.StopError || !ok || failed.Kind != agent.ErrorCallAsText || ran != 0 {
+		t.Errorf("it ended as %s: %v, %d ran", d.Reason, d.Err, ran)
+	}
+	shown, answers := "", 0
+	for _, e := range events {
+		switch e := e.(type) {
+		case agent.Delta:
+			shown += e.Text
+		case agent.Answered:
+			answers++
+			if !e.Result.IsError {
+				t.Errorf("the answer is %+v", e.Result)
+			}
+		}
+	}
+	if answers != 1 || shown != "I look.I look.<tool_call>…" {
+		t.Errorf("%d answers, shown %q", answers, shown)
+	}
+
+	events, _ = runAttempts(t, &attempts{list: []attempt{reply(written), reply(real), reply(written), saying("ok")}}, tool)
+	if d := done(events); d.Reason != agent.StopComplete || ran != 1 {
+		t.Errorf("after a real call it ended as %s: %v, %d ran", d.Reason, d.Err, ran)
+	}
+}

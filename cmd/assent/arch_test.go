@@ -109,6 +109,7 @@ func places() []place {
 				"agent/journal",         // journals and their locks
 				"cmd/assent/console.go", // the temporary file that the person's own editor gets
 				"cmd/assent/stdio.go",   // the log file that was asked for
+				"cmd/assent/doctor.go",  // an empty file where journals are, to see whether that is possible
 				"agent/agenttest",       // test support
 				"editors/fake",          // an editor saves its files
 			},

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -11,6 +12,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
+
+	"assent/agent"
+	"assent/agent/model/openai"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/pflag"
@@ -19,20 +24,38 @@ import (
 // config is what a person can set. Flags win over the environment, that over what an
 // editor sends, and that over config.toml. A repository can set none of it.
 type config struct {
-	Provider   string   `toml:"provider"` // openai, demo or replay
-	BaseURL    string   `toml:"base_url"`
-	APIKey     string   `toml:"api_key"`
-	Model      string   `toml:"model"`
-	MaxTurns   int      `toml:"max_turns"`
-	Parallel   int      `toml:"parallel_reads"`
-	JournalDir string   `toml:"journal_dir"`
-	Tools      []string `toml:"tools"` // names; nil: the default set
+	Provider   string            `toml:"provider"` // one of providerNames
+	BaseURL    string            `toml:"base_url"` // "": the provider's own
+	APIKey     string            `toml:"api_key"`
+	APIKeyEnv  string            `toml:"api_key_env"` // name of the variable with the key
+	Headers    map[string]string `toml:"headers"`     // of requests to the model server
+	API        string            `toml:"api"`
+	Model      string            `toml:"model"`
+	MaxTokens  int               `toml:"max_tokens"`
+	Effort     string            `toml:"reasoning_effort"`
+	Idle       string            `toml:"idle_timeout"`
+	MaxTurns   int               `toml:"max_turns"`
+	Parallel   int               `toml:"parallel_reads"`
+	JournalDir string            `toml:"journal_dir"`
+	Tools      []string          `toml:"tools"` // names; nil: the default set
 
-	file     string   // that the settings were read from, or would be
-	warnings []string // for the person
+	file     string            // that the settings were read from, or would be
+	read     bool              // it was there
+	from     map[string]string // where a setting came from, by its name in the file
+	idle     time.Duration     // Idle, understood
+	hidden   []string          // keys and the like that were found, used or not
+	warnings []string          // for the person
 }
 
-var providers = []string{"openai", "demo", "replay"}
+// providerNames are the values of provider: the servers that are known by name, and
+// what needs none.
+func providerNames() []string {
+	var names []string
+	for _, p := range openai.Providers() {
+		names = append(names, p.Name)
+	}
+	return append(names, "demo", "replay")
+}
 
 // globalFlags are the flags of every command.
 type globalFlags struct {
@@ -42,11 +65,19 @@ type globalFlags struct {
 	editor     config // initializationOptions
 }
 
+// registerServer adds the flags about the model and its server.
+func (g *globalFlags) registerServer(f *pflag.FlagSet) {
+	f.StringVar(&g.overrides.Model, "model", "", "model name (default: ASSENT_MODEL); for the provider replay, a file of replies")
+	f.StringVar(&g.overrides.Provider, "provider", "", "one of "+strings.Join(providerNames(), ", ")+" (default: openai if a server or key is set, else demo)")
+	f.StringVar(&g.overrides.BaseURL, "base-url", "", "model server (default: the provider's variable, such as OPENAI_BASE_URL, else its own address)")
+	f.StringVar(&g.overrides.API, "api", "", "what is spoken with the server: chat (Chat Completions) or responses (default: responses with OpenAI itself, else chat)")
+	f.IntVar(&g.overrides.MaxTokens, "max-tokens", 0, "limit of one reply, in tokens (default: the server's)")
+	f.StringVar(&g.overrides.Effort, "effort", "", "how much the model is to reason, such as low or high (default: the server's)")
+}
+
 // register adds the flags about model and tools, for the commands that run sessions.
 func (g *globalFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&g.overrides.Model, "model", "", "model name (default: ASSENT_MODEL); for the provider replay, a file of replies")
-	f.StringVar(&g.overrides.Provider, "provider", "", "one of "+strings.Join(providers, ", ")+" (default: openai if a server or key is set, else demo)")
-	f.StringVar(&g.overrides.BaseURL, "base-url", "", "model server (default: OPENAI_BASE_URL, else OpenAI)")
+	g.registerServer(f)
 	f.IntVar(&g.overrides.MaxTurns, "max-turns", 0, "replies of the model before a last answer without tools (default 50)")
 	f.StringSliceVar(&g.overrides.Tools, "tools", nil, "names of the tools that exist for the model (default: all; '': none)")
 }
@@ -57,54 +88,54 @@ func loadConfig(flags globalFlags, getenv func(string) string) (config, error) {
 	if err != nil {
 		return config{}, err
 	}
-	set := func(field *string, values ...string) {
-		for _, v := range values { // the last one that is set wins
-			if v != "" {
-				*field = v
-			}
-		}
+	if err := cfg.checkSecrets(); err != nil {
+		return config{}, err
 	}
-	named := cfg.BaseURL
-	set(&named, getenv("OPENAI_BASE_URL"), flags.overrides.BaseURL)
+	cfg.from = map[string]string{}
+	cfg.chooseServer(flags, getenv)
 	cfg.heed(flags.editor)
-	set(&cfg.Provider, getenv("ASSENT_PROVIDER"), flags.overrides.Provider)
-	set(&cfg.BaseURL, getenv("OPENAI_BASE_URL"), flags.overrides.BaseURL)
-	set(&cfg.APIKey, getenv("OPENAI_API_KEY"))
-	cfg.APIKey = strings.TrimSpace(cfg.APIKey) // a line end from "$(cat key)" is no part of it
-	cfg.keepKeyHome(named)
-	set(&cfg.Model, getenv("ASSENT_MODEL"), flags.overrides.Model)
-	set(&cfg.JournalDir, flags.overrides.JournalDir)
+	cfg.choose("model", &cfg.Model, source{flags.overrides.Model, fromFlag("model")},
+		source{getenv("ASSENT_MODEL"), fromVariable("ASSENT_MODEL")}, source{flags.editor.Model, fromEditor})
+	cfg.choose("reasoning_effort", &cfg.Effort, source{flags.overrides.Effort, fromFlag("effort")})
+	cfg.choose("journal_dir", &cfg.JournalDir, source{flags.overrides.JournalDir, fromFlag("journal-dir")})
+	if flags.overrides.MaxTokens != 0 {
+		cfg.MaxTokens = flags.overrides.MaxTokens
+	}
 	if flags.overrides.MaxTurns != 0 {
 		cfg.MaxTurns = flags.overrides.MaxTurns
 	}
 	if flags.overrides.Tools != nil {
 		cfg.Tools = flags.overrides.Tools
 	}
-	if cfg.Provider == "" {
-		cfg.Provider = "demo"
-		if cfg.BaseURL != "" || cfg.APIKey != "" {
-			cfg.Provider = "openai"
-		}
-	}
 	if cfg.JournalDir == "" {
 		if cfg.JournalDir, err = stateDir(getenv); err != nil {
 			return config{}, err
 		}
+		cfg.from["journal_dir"] = "your state folder"
 	}
 	if cfg.Provider == "replay" && (flags.editor.Provider == "replay" || flags.editor.Model != "" && cfg.Model == flags.editor.Model) {
 		return config{}, errors.New("an editor can't choose the file of the provider replay; name it with --model or in config.toml")
 	}
-	return cfg, cfg.check()
+	err = cfg.check()
+	return cfg, err
 }
 
-// heed takes what an editor sent. That may come out of a repository, so it only
-// narrows what the person set, and names no file.
-func (c *config) heed(editor config) {
-	for _, s := range []struct{ field, value *string }{{&c.Provider, &editor.Provider}, {&c.BaseURL, &editor.BaseURL}, {&c.Model, &editor.Model}} {
-		if *s.value != "" {
-			*s.field = *s.value
-		}
+// choose takes the first of some sources that is set, else what the file has.
+func (c *config) choose(name string, field *string, sources ...source) {
+	s := pick(append(sources, source{*field, c.file})...)
+	*field, c.from[name] = s.value, s.from
+}
+
+// printWarnings is for commands; an editor gets them as messages.
+func (c config) printWarnings(to io.Writer) {
+	for _, text := range c.warnings {
+		fmt.Fprintf(to, "assent: %s\n", agent.Printable(text))
 	}
+}
+
+// heed takes what an editor sent of limits and tools. That may come out of a
+// repository, so it only narrows what the person set.
+func (c *config) heed(editor config) {
 	if editor.MaxTurns != 0 && (c.MaxTurns == 0 || editor.MaxTurns < c.MaxTurns) {
 		c.MaxTurns = editor.MaxTurns
 	}
@@ -119,25 +150,44 @@ func (c *config) heed(editor config) {
 	}
 }
 
-// keepKeyHome drops the key if an editor named another model server than the person
-// did beside it: the settings of an editor may come out of a repository, and the key
-// would go wherever that says.
-func (c *config) keepKeyHome(named string) {
-	if c.APIKey == "" || c.BaseURL == named {
-		return
+var (
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	headerName   = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+)
+
+// checkSecrets refuses what can't be a header or the name of a variable, without
+// quoting it: it may be a key.
+func (c config) checkSecrets() error {
+	if c.APIKeyEnv != "" && !variableName.MatchString(c.APIKeyEnv) {
+		return errors.New("api_key_env is no name of a variable; set it to a name such as CORP_KEY, and that variable to the key")
 	}
-	c.APIKey = ""
-	c.warnings = append(c.warnings, "the editor names the model server "+c.BaseURL+", and your key was given for another, so it is not used there; set OPENAI_BASE_URL or base_url beside the key to use it")
+	for name, value := range c.Headers {
+		if !headerName.MatchString(name) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+			return errors.New("a header in config.toml has a name or a value that no header may have; mend it, on one line and without spaces in the name")
+		}
+	}
+	return nil
 }
 
-func (c config) check() error {
+// check refuses what makes no sense.
+func (c *config) check() error {
 	switch {
-	case !slices.Contains(providers, c.Provider):
-		return fmt.Errorf("the provider %q is not known; set one of %s", c.Provider, strings.Join(providers, ", "))
+	case !slices.Contains(providerNames(), c.Provider):
+		return fmt.Errorf("the provider %q is not known; set one of %s", c.Provider, strings.Join(providerNames(), ", "))
+	case c.API != "" && c.API != openai.APIChat && c.API != openai.APIResponses:
+		return fmt.Errorf("the api %q is not known; set it to chat or responses, or leave it out", c.API)
+	case c.MaxTokens < 0:
+		return fmt.Errorf("max_tokens is %d; set it to 1 or more, or leave it out for the server's limit", c.MaxTokens)
 	case c.MaxTurns < 0:
 		return fmt.Errorf("max_turns is %d; set it to 1 or more, or leave it out for 50", c.MaxTurns)
 	case c.Parallel < 0:
 		return fmt.Errorf("parallel_reads is %d; set it to 1 or more, or leave it out for 2", c.Parallel)
+	}
+	if c.Idle != "" {
+		var err error
+		if c.idle, err = time.ParseDuration(c.Idle); err != nil || c.idle < time.Second {
+			return fmt.Errorf("idle_timeout is %q; set it to a time of 1s or more, such as 2m or 90s, or leave it out for 5m", c.Idle)
+		}
 	}
 	return nil
 }
@@ -160,7 +210,7 @@ func readConfigFile(named string, getenv func(string) string) (config, error) {
 	if err != nil {
 		return config{}, fmt.Errorf("the configuration could not be read: %w; mend or remove the file, or name another with --config", err)
 	}
-	cfg := config{file: file}
+	cfg := config{file: file, read: true}
 	dec := toml.NewDecoder(strings.NewReader(string(data)))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&cfg); err != nil {
@@ -214,7 +264,7 @@ var secretParameter = regexp.MustCompile(`(?i)key|token|secret|sig|auth|pass|cod
 
 // secrets are the settings that must not be written down.
 func (c config) secrets() []string {
-	secrets := []string{c.APIKey}
+	secrets := append([]string{c.APIKey}, c.hidden...)
 	u, err := url.Parse(c.BaseURL)
 	if err != nil {
 		return append(secrets, c.BaseURL)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"assent/agent"
 
@@ -112,6 +113,35 @@ func allCRLF(lines []string) bool {
 		seen = true
 	}
 	return seen
+}
+
+// describeRequest is a request in words; one of an older journal knows less.
+func describeRequest(r agent.Requested) string {
+	text := fmt.Sprintf("%d messages", r.Messages)
+	if r.Tokens > 0 {
+		text += fmt.Sprintf(", about %d tokens", r.Tokens)
+	}
+	text += fmt.Sprintf(", attempt %d", r.Attempt)
+	if r.Model != "" || r.Provider != "" {
+		text += fmt.Sprintf(", to %s of %s", r.Model, r.Provider)
+	}
+	return text
+}
+
+// describeResponse is how an attempt ended, in words.
+func describeResponse(r agent.Responded) string {
+	var text string
+	if r.FirstByte > 0 {
+		text = fmt.Sprintf("first byte after %v, ", r.FirstByte.Round(time.Millisecond))
+	}
+	text += fmt.Sprintf("%v in all", r.Elapsed.Round(time.Millisecond))
+	if r.Err != nil {
+		return text + fmt.Sprintf(", failed: %v", r.Err)
+	}
+	if r.Finish != "" {
+		text += ", finish " + r.Finish
+	}
+	return text + fmt.Sprintf(", %d tokens in, %d out", r.Usage.Input, r.Usage.Output)
 }
 
 // inline is printable for what has to stay on one line, such as a file's name.

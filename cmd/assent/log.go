@@ -112,7 +112,9 @@ func describeEntry(e journal.Entry) string {
 	case agent.Started:
 		return fmt.Sprintf("session %s in %s, model %s of %s, assent %s", r.ID, r.Dir, r.Model, r.Provider, r.Version)
 	case agent.Requested:
-		return fmt.Sprintf("request  %d messages, attempt %d", r.Messages, r.Attempt)
+		return "request  " + describeRequest(r)
+	case agent.Responded:
+		return "response " + describeResponse(r)
 	case agent.Appended:
 		return describeMessage(r.Message)
 	case agent.Answered:
@@ -144,10 +146,16 @@ func describeEntry(e journal.Entry) string {
 }
 
 func describeMessage(m agent.Message) string {
-	if m.Role == agent.RoleUser {
-		return indent("prompt   " + m.Text())
-	}
 	var b strings.Builder
+	if m.Role == agent.RoleUser {
+		b.WriteString("prompt   " + m.Text())
+		for _, block := range m.Blocks {
+			if image, ok := block.(agent.Image); ok {
+				fmt.Fprintf(&b, "\n[image %s, %d bytes]", image.MediaType, len(image.Data))
+			}
+		}
+		return indent(b.String())
+	}
 	b.WriteString("reply    " + m.Text())
 	for _, u := range m.ToolUses() {
 		fmt.Fprintf(&b, "\ncall %s %s%s", u.Name, u.Input, u.RawInput)

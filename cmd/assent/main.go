@@ -93,7 +93,8 @@ func rootCommand(std streams, getenv func(string) string) *cobra.Command {
 	pf.StringVar(&flags.configFile, "config", "", "configuration file (default: assent/config.toml in your configuration folder)")
 	pf.StringVarP(&flags.dir, "dir", "C", ".", "workspace folder")
 	pf.StringVar(&flags.overrides.JournalDir, "journal-dir", "", "where sessions are written (default: assent/sessions in your state folder)")
-	root.AddCommand(runCommand(std, getenv, flags), logCommand(std, getenv, flags), versionCommand(std.out))
+	root.AddCommand(runCommand(std, getenv, flags), logCommand(std, getenv, flags),
+		modelsCommand(std, getenv, flags), doctorCommand(std, getenv, flags), versionCommand(std.out))
 	return root
 }
 

@@ -42,16 +42,20 @@ func (p *humanPrinter) note(colour, format string, args ...any) {
 }
 
 func (p *humanPrinter) print(e agent.Event) error {
-	if d, ok := e.(agent.Delta); ok && d.Text != "" {
+	d, _ := e.(agent.Delta)
+	if d.Recast {
+		if err := p.endLine(); err != nil {
+			return err
+		}
+		p.note(dim, "(That was the model's reasoning; its answer follows.)")
+	}
+	if d.Text != "" {
 		p.midLine = !strings.HasSuffix(d.Text, "\n")
 		_, err := io.WriteString(p.out, agent.Printable(d.Text))
 		return err
 	}
-	if p.midLine {
-		p.midLine = false
-		if _, err := io.WriteString(p.out, "\n"); err != nil {
-			return err
-		}
+	if err := p.endLine(); err != nil {
+		return err
 	}
 	switch e := e.(type) {
 	case agent.Answered:
@@ -73,16 +77,30 @@ func (p *humanPrinter) print(e agent.Event) error {
 	return nil
 }
 
+// endLine ends the line that out is in the middle of.
+func (p *humanPrinter) endLine() error {
+	if !p.midLine {
+		return nil
+	}
+	p.midLine = false
+	_, err := io.WriteString(p.out, "\n")
+	return err
+}
+
 // explain adds what only --verbose prints.
 func (p *humanPrinter) explain(e agent.Event) {
 	switch e := e.(type) {
 	case agent.Delta:
-		p.note(dim, "thinking: %s", e.Thinking)
+		if e.Thinking != "" {
+			p.note(dim, "thinking: %s", e.Thinking)
+		}
 	case agent.Requested:
-		p.note(dim, "request: %d messages, %d bytes, attempt %d", e.Messages, e.Bytes, e.Attempt)
+		p.note(dim, "request: %s", describeRequest(e))
+	case agent.Responded:
+		p.note(dim, "response: %s", describeResponse(e))
 	case agent.Appended:
 		if e.Message.Role == agent.RoleAssistant {
-			p.note(dim, "reply after %v: %d calls, %d tokens in, %d out", e.Elapsed.Round(time.Millisecond), len(e.Message.ToolUses()), e.Message.Usage.Input, e.Message.Usage.Output)
+			p.note(dim, "reply: %d calls", len(e.Message.ToolUses()))
 			for _, u := range e.Message.ToolUses() {
 				p.note(dim, "call %s: %s %s", u.ID, u.Name, u.Input)
 			}

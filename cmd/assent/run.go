@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/signal"
 	"slices"
@@ -14,9 +13,6 @@ import (
 
 	"assent/agent"
 	"assent/agent/host"
-	"assent/agent/model/demo"
-	"assent/agent/model/openai"
-	"assent/agent/model/replay"
 	"assent/agent/workspace"
 	"assent/tools"
 
@@ -41,6 +37,7 @@ type runFlags struct {
 	verbose bool
 	allow   []string
 	mode    string
+	images  []string
 }
 
 func runCommand(std streams, getenv func(string) string, global *globalFlags) *cobra.Command {
@@ -60,6 +57,7 @@ func runCommand(std streams, getenv func(string) string, global *globalFlags) *c
 	f.BoolVarP(&flags.verbose, "verbose", "v", false, "print every step with its time, and where the journal is")
 	f.StringSliceVar(&flags.allow, "allow", nil, "let effects happen unasked: edit (never protected or secret files)")
 	f.StringVar(&flags.mode, "mode", "", "ask (default), plan (no tools that change anything) or accept_edits")
+	f.StringArrayVar(&flags.images, "image", nil, "show the model the picture in a `file` (PNG, JPEG, GIF or WebP); may be given several times")
 	global.register(f)
 	return cmd
 }
@@ -83,7 +81,12 @@ func (r *runner) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return usage(err)
 	}
+	cfg.printWarnings(r.std.err)
 	prompt, err := r.prompt(args)
+	if err != nil {
+		return usage(err)
+	}
+	images, err := readImages(r.flags.images)
 	if err != nil {
 		return usage(err)
 	}
@@ -106,7 +109,7 @@ func (r *runner) run(ctx context.Context, args []string) error {
 		return &exitError{exitFault, err}
 	}
 	view := r.printer(session, cfg.Provider)
-	done, runErr := consume(ctx, session, prompt, view)
+	done, runErr := consume(ctx, session, images.Prompt(prompt), view)
 	if err := sessions.Close(); err != nil && runErr == nil {
 		runErr = err
 	}
@@ -146,8 +149,8 @@ func (r *runner) holdInterrupts() (release func()) {
 
 // consume runs the prompt and prints what happens. If printing fails there is
 // nobody to tell, and the run is cancelled.
-func consume(ctx context.Context, session *host.Session, prompt string, view printer) (done agent.Done, err error) {
-	for event, err := range session.Run(ctx, agent.UserText(prompt)) {
+func consume(ctx context.Context, session *host.Session, prompt agent.Message, view printer) (done agent.Done, err error) {
+	for event, err := range session.Run(ctx, prompt) {
 		if err != nil {
 			return done, err
 		}
@@ -281,20 +284,9 @@ func hostOptions(cfg config) (host.Options, error) {
 	}, nil
 }
 
-// newModel makes the model that the settings name.
-func newModel(cfg config) (agent.Model, error) {
-	switch cfg.Provider {
-	case "openai":
-		return openai.New(openai.Options{BaseURL: cfg.BaseURL, APIKey: cfg.APIKey, Model: cfg.Model, Proxy: http.ProxyFromEnvironment})
-	case "replay":
-		return replay.Open(cfg.Model)
-	}
-	return demo.New(), nil
-}
-
 func chooseTools(cfg config) ([]agent.Tool, error) {
 	all := tools.Default()
-	if cfg.Provider != "openai" || slices.Contains(cfg.Tools, "get_weather") {
+	if cfg.Provider == "demo" || cfg.Provider == "replay" || slices.Contains(cfg.Tools, "get_weather") {
 		all = append(all, tools.Weather()) // the classic example: nothing that a real task needs
 	}
 	if cfg.Tools == nil {

@@ -82,6 +82,9 @@ func openEngine(global globalFlags, editor lsp.InitializationOptions, getenv fun
 		return nil, err
 	}
 	options, err := hostOptions(cfg)
+	if err != nil && len(cfg.warnings) > 0 { // they may say why
+		return nil, fmt.Errorf("%w (%s)", err, strings.Join(cfg.warnings, "; "))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"assent/agent/model/openai"
+)
+
+// post is a request as it came to a real server, with the address that it was meant for.
+type post struct{ host, key, corp string }
+
+// world takes the requests for every host of the world.
+type world struct {
+	server *httptest.Server
+	mu     sync.Mutex
+	posts  []post
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{}
+	w.server = httptest.NewServer(http.HandlerFunc(func(res http.ResponseWriter, req *http.Request) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		key := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ") + req.Header.Get("Api-Key")
+		w.posts = append(w.posts, post{req.Header.Get("X-Meant-For"), key, req.Header.Get("X-Corp")})
+		fmt.Fprintln(res, `{"data":[{"id":"m"}]}`)
+	}))
+	t.Cleanup(w.server.Close)
+	return w
+}
+
+// RoundTrip sends a request for any host to the one server.
+func (w *world) RoundTrip(req *http.Request) (*http.Response, error) {
+	here, err := url.Parse(w.server.URL)
+	if err != nil {
+		return nil, err
+	}
+	req = req.Clone(req.Context())
+	req.Header.Set("X-Meant-For", req.URL.Scheme+"://"+req.URL.Host+strings.TrimSuffix(req.URL.Path, "/models"))
+	req.URL.Scheme, req.URL.Host = here.Scheme, here.Host
+	return http.DefaultTransport.RoundTrip(req)
+}
+
+// sources are the settings of all four sources.
+type sources struct {
+	flag   config
+	env    map[string]string
+	editor config
+	file   string
+}
+
+// ask sends a request as the settings say; it is not sent if they don't suffice.
+func (w *world) ask(t *testing.T, s sources) (config, *post) {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "assent", "config.toml"), s.file+"\n")
+	env := map[string]string{"XDG_CONFIG_HOME": dir, "XDG_STATE_HOME": dir, "ASSENT_MODEL": "m"}
+	maps.Copy(env, s.env)
+	cfg, err := loadConfig(globalFlags{overrides: s.flag, editor: s.editor}, func(name string) string { return env[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := cfg.modelOptions()
+	options.HTTPClient = &http.Client{Transport: w}
+	w.posts = nil
+	_, _ = openai.Models(t.Context(), options)
+	switch len(w.posts) {
+	case 0:
+		return cfg, nil
+	case 1:
+		return cfg, &w.posts[0]
+	}
+	t.Fatalf("%d requests", len(w.posts))
+	return cfg, nil
+}
+
+func TestAKeyGoesToTheServerThatItWasGivenFor(t *testing.T) {
+	const (
+		corp   = "http://corp.test/v1"
+		other  = "http://other.test/v1"
+		evil   = "http://evil.test/v1"
+		groq   = "https://api.groq.com/openai/v1"
+		atHome = "base_url = \"" + corp + "\"\napi_key = \"file-key\"\nheaders = {X-Corp = \"corp-header\"}"
+	)
+	vars := func(pairs ...string) map[string]string {
+		env := map[string]string{}
+		for i := 0; i < len(pairs); i += 2 {
+			env[pairs[i]] = pairs[i+1]
+		}
+		return env
+	}
+	named := func(provider, base string) config { return config{Provider: provider, BaseURL: base} }
+	cases := map[string]struct {
+		sources
+		want *post // nil: nothing is sent
+		warn string
+	}{
+		"the preset and its variable":                  {sources{flag: named("groq", ""), env: vars("GROQ_API_KEY", "groq-key")}, &post{groq, "groq-key", ""}, ""},
+		"the variable of another provider":             {sources{flag: named("groq", ""), env: vars("OPENAI_API_KEY", "openai-key")}, nil, ""},
+		"a variable with the address of another":       {sources{flag: named("groq", ""), env: vars("OPENAI_BASE_URL", other, "OPENAI_API_KEY", "openai-key", "GROQ_API_KEY", "groq-key")}, &post{groq, "groq-key", ""}, ""},
+		"OpenAI":                                       {sources{env: vars("OPENAI_API_KEY", "openai-key")}, &post{"https://api.openai.com/v1", "openai-key", ""}, ""},
+		"a local server gets no key of others":         {sources{flag: named("ollama", ""), env: vars("OPENAI_API_KEY", "openai-key", "OPENAI_BASE_URL", other)}, &post{"http://localhost:11434/v1", "", ""}, ""},
+		"a local server elsewhere":                     {sources{flag: named("ollama", ""), env: vars("OLLAMA_HOST", "gpu.test:99")}, &post{"http://gpu.test:99/v1", "", ""}, ""},
+		"Azure, with its own header":                   {sources{flag: named("azure", ""), env: vars("AZURE_OPENAI_ENDPOINT", "https://x.openai.azure.com/", "AZURE_OPENAI_API_KEY", "azure-key")}, &post{"https://x.openai.azure.com/openai/v1", "azure-key", ""}, ""},
+		"a flag names another address of the provider": {sources{flag: named("groq", other), env: vars("GROQ_API_KEY", "groq-key")}, &post{other, "groq-key", ""}, ""},
+		"the file has all":                             {sources{file: atHome}, &post{corp, "file-key", "corp-header"}, ""},
+		"the file has all, and a variable is for more": {sources{file: atHome, env: vars("OPENAI_API_KEY", "openai-key")}, &post{corp, "file-key", "corp-header"}, ""},
+		"the file has the address, a variable the key": {sources{file: "base_url = \"" + corp + "\"", env: vars("OPENAI_API_KEY", "openai-key")}, &post{corp, "openai-key", ""}, ""},
+		"the file names a provider elsewhere":          {sources{file: "provider = \"vllm\"\nbase_url = \"" + corp + "\"", env: vars("VLLM_API_KEY", "vllm-key")}, &post{corp, "vllm-key", ""}, ""},
+		"the file names the variable":                  {sources{file: "base_url = \"" + corp + "\"\napi_key_env = \"CORP_KEY\"", env: vars("CORP_KEY", "corp-key", "OPENAI_API_KEY", "openai-key")}, &post{corp, "corp-key", ""}, ""},
+		"the variable that the file names is not set":  {sources{file: "base_url = \"" + corp + "\"\napi_key_env = \"CORP_KEY\""}, &post{corp, "", ""}, "CORP_KEY, which is not set"},
+		"a flag names another server than the file":    {sources{file: atHome, flag: named("", other)}, &post{other, "", ""}, "the key in config.toml is for another server than http://other.test/v1"},
+		"a variable does":                              {sources{file: atHome, env: vars("OPENAI_BASE_URL", other)}, &post{other, "", ""}, "the headers in config.toml are for another server"},
+		"a variable does, with a key":                  {sources{file: atHome, env: vars("OPENAI_BASE_URL", other, "OPENAI_API_KEY", "openai-key")}, &post{other, "openai-key", ""}, "the headers in config.toml"},
+		"a flag names the same server as the file":     {sources{file: atHome, flag: named("", corp+"/")}, &post{corp, "file-key", "corp-header"}, ""},
+		"a flag names another provider":                {sources{file: atHome, flag: named("ollama", "")}, &post{"http://localhost:11434/v1", "", ""}, "base_url in config.toml is for the provider openai"},
+		"a variable names another provider":            {sources{file: atHome, env: vars("ASSENT_PROVIDER", "groq", "GROQ_API_KEY", "groq-key")}, &post{groq, "groq-key", ""}, "the headers in config.toml"},
+		"another path on the host of the file":         {sources{file: atHome, editor: named("", "http://corp.test/evil/v1")}, &post{"http://corp.test/evil/v1", "", ""}, "your key was given for another"},
+		"a line end behind the key":                    {sources{flag: named("groq", ""), env: vars("GROQ_API_KEY", "groq-key\n")}, &post{groq, "groq-key", ""}, ""},
+
+		"an editor names a server":                           {sources{editor: named("", evil), env: vars("OPENAI_API_KEY", "openai-key")}, &post{evil, "", ""}, "your key was given for another"},
+		"an editor names a server of a provider":             {sources{editor: named("groq", evil), env: vars("GROQ_API_KEY", "groq-key")}, &post{evil, "", ""}, "your key was given for another"},
+		"an editor names a server for the person's provider": {sources{editor: named("", evil), flag: named("groq", ""), env: vars("GROQ_API_KEY", "groq-key")}, &post{evil, "", ""}, "your key was given for another"},
+		"an editor against the file":                         {sources{editor: named("", evil), file: atHome}, &post{evil, "", ""}, "your key was given for another"},
+		"an editor names a provider":                         {sources{editor: named("groq", ""), env: vars("GROQ_API_KEY", "groq-key")}, &post{groq, "groq-key", ""}, ""},
+		"an editor names a provider for a flag's server":     {sources{editor: named("groq", ""), flag: named("", other), env: vars("GROQ_API_KEY", "groq-key")}, &post{other, "", ""}, "your key was given for another"},
+		"an editor names another provider than the file":     {sources{editor: named("ollama", ""), file: atHome}, &post{"http://localhost:11434/v1", "", ""}, "the key in config.toml is for another server"},
+		"an editor repeats the file":                         {sources{editor: named("openai", corp), file: atHome}, &post{corp, "file-key", "corp-header"}, ""},
+		"an editor repeats a preset":                         {sources{editor: named("groq", groq), env: vars("GROQ_API_KEY", "groq-key")}, &post{groq, "groq-key", ""}, ""},
+		"an editor without the s of https":                   {sources{editor: named("groq", "http://api.groq.com/openai/v1"), env: vars("GROQ_API_KEY", "groq-key")}, &post{"http://api.groq.com/openai/v1", "", ""}, "your key was given for another"},
+		"an editor names a server of another provider":       {sources{editor: named("groq", evil), flag: named("vllm", ""), env: vars("VLLM_API_KEY", "vllm-key")}, &post{"http://localhost:8000/v1", "vllm-key", ""}, ""},
+		"a flag against an editor":                           {sources{editor: named("", evil), flag: named("", other), env: vars("OPENAI_API_KEY", "openai-key")}, &post{other, "openai-key", ""}, ""},
+	}
+	w := newWorld(t)
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			cfg, got := w.ask(t, c.sources)
+			if (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
+				t.Errorf("the server saw %+v, want %+v", got, c.want)
+			}
+			warned := strings.Join(cfg.warnings, "\n")
+			if c.warn == "" && warned != "" || !strings.Contains(warned, c.warn) {
+				t.Errorf("warnings %q, want %q", warned, c.warn)
+			}
+			for _, secret := range []string{"file-key", "corp-header", "openai-key", "groq-key"} {
+				used := strings.Contains(c.file+fmt.Sprint(c.env), secret)
+				if used && !slices.Contains(cfg.secrets(), secret) {
+					t.Errorf("%s is not among the secrets", secret)
+				}
+			}
+		})
+	}
+}
+
+// Every combination of what the four sources may say, with all keys at hand: each is
+// seen by the servers that it was given for alone.
+func TestNoCombinationLeadsAKeyElsewhere(t *testing.T) {
+	const evil = "http://evil.test/v1"
+	choices := []config{{}, {Provider: "groq"}, {Provider: "openai"}, {Provider: "vllm"}}
+	with := func(base string) (all []config) {
+		for _, c := range choices {
+			all = append(all, c, config{Provider: c.Provider, BaseURL: base})
+		}
+		return all
+	}
+	keys := map[string]string{"OPENAI_API_KEY": "openai-key", "GROQ_API_KEY": "groq-key", "VLLM_API_KEY": "vllm-key"}
+	presets := map[string]string{"openai": "https://api.openai.com/v1", "groq": "https://api.groq.com/openai/v1", "vllm": "http://localhost:8000/v1"}
+	w := newWorld(t)
+	seen := map[string]int{}
+	for _, flag := range with("http://flag.test/v1") {
+		for _, env := range with("http://env.test/v1") {
+			for _, editor := range with(evil) {
+				for _, file := range with("http://file.test/v1") {
+					vars := maps.Clone(keys)
+					vars["ASSENT_PROVIDER"], vars["OPENAI_BASE_URL"] = env.Provider, env.BaseURL
+					text := "api_key = \"file-key\"\nheaders = {X-Corp = \"corp-header\"}\n"
+					if file.Provider != "" {
+						text = fmt.Sprintf("provider = %q\n", file.Provider) + text
+					}
+					if file.BaseURL != "" {
+						text = fmt.Sprintf("base_url = %q\n", file.BaseURL) + text
+					}
+					_, got := w.ask(t, sources{flag, vars, editor, text})
+					if got == nil {
+						t.Fatalf("nothing was asked with flag %v, environment %v, editor %v, file %v", flag, env, editor, file)
+					}
+					owner := orDefault(file.Provider, "openai")
+					person := orDefault(flag.Provider, orDefault(env.Provider, owner)) // the provider, without the editor
+					at := orDefault(file.BaseURL, presets[owner])
+					may := map[string][]string{
+						"":         {got.host},
+						"file-key": {at},
+					}
+					for _, p := range []string{"openai", "groq", "vllm"} {
+						hosts := []string{presets[p]}
+						if p == owner {
+							hosts = append(hosts, at)
+						}
+						if p == "openai" {
+							hosts = append(hosts, "http://env.test/v1")
+						}
+						if p == person {
+							hosts = append(hosts, "http://flag.test/v1")
+						}
+						may[p+"-key"] = hosts
+					}
+					if !slices.Contains(may[got.key], got.host) || got.corp != "" && got.host != at {
+						t.Fatalf("the server saw %+v with flag %v, environment %v, editor %v, file %v", *got, flag, env, editor, file)
+					}
+					seen[got.key+" at "+got.host]++
+				}
+			}
+		}
+	}
+	for _, want := range []string{
+		" at " + evil, "openai-key at http://env.test/v1", "openai-key at https://api.openai.com/v1", "groq-key at https://api.groq.com/openai/v1",
+		"groq-key at http://flag.test/v1", "vllm-key at http://localhost:8000/v1", "file-key at http://file.test/v1",
+	} {
+		if seen[want] == 0 {
+			t.Errorf("no combination led to %q, so nothing was tried of it; seen: %v", want, seen)
+		}
+	}
+}
+
+func TestAddressesInVariables(t *testing.T) {
+	cases := []struct{ provider, value, want string }{
+		{"ollama", "gpu", "http://gpu:11434/v1"},
+		{"ollama", "gpu:99", "http://gpu:99/v1"},
+		{"ollama", ":99", "http://127.0.0.1:99/v1"},
+		{"ollama", "0.0.0.0", "http://127.0.0.1:11434/v1"},
+		{"ollama", "http://0.0.0.0:11434", "http://127.0.0.1:11434/v1"},
+		{"ollama", "http://gpu:99/", "http://gpu:99/v1"},
+		{"ollama", "http://gpu:99/v1/", "http://gpu:99/v1"},
+		{"ollama", "https://gpu/ollama", "https://gpu/ollama/v1"},
+		{"ollama", "::1", "http://[::1]:11434/v1"},
+		{"ollama", "[::]:99", "http://127.0.0.1:99/v1"},
+		{"ollama", "", ""},
+		{"azure", "https://x.openai.azure.com", "https://x.openai.azure.com/openai/v1"},
+		{"azure", "https://x.openai.azure.com/openai/v1/", "https://x.openai.azure.com/openai/v1/"},
+		{"openai", " http://corp/v1\n", "http://corp/v1"},
+	}
+	for _, c := range cases {
+		p, ok := openai.ProviderNamed(c.provider)
+		if !ok {
+			t.Fatalf("no provider %s", c.provider)
+		}
+		if got := addressIn(p, c.value); got != c.want {
+			t.Errorf("%s: %q is %q, want %q", c.provider, c.value, got, c.want)
+		}
+	}
+}

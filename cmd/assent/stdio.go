@@ -6,8 +6,8 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"strings"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"assent/agent/host"

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"assent/agent"
 	"assent/agent/workspace"
@@ -79,6 +80,24 @@ func (t *table[V]) UnmarshalJSON(raw []byte) error {
 // then.
 func notUnderstood(err error) string {
 	return "The client's answer could not be understood (" + err.Error() + "), so it counts as no."
+}
+
+// readChoice reads which action was chosen. Some clients give back more than its
+// title, but one title only, and by that name.
+func readChoice(raw json.RawMessage, actions []string) (title string, err error) {
+	var action map[string]json.RawMessage
+	if err := strictly(raw, &action); err != nil {
+		return "", err
+	}
+	for name := range action {
+		if name != "title" && strings.EqualFold(name, "title") {
+			return "", fmt.Errorf("its title is called %s", name)
+		}
+	}
+	if err := strictly(action["title"], &title); err != nil || !slices.Contains(actions, title) {
+		return "", errors.New("it is none of the actions")
+	}
+	return title, nil
 }
 
 // reading turns the answer to a review into decisions.

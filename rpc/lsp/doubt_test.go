@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -153,6 +154,59 @@ func TestAChangeThatMayStillComeIsNotCalledFailed(t *testing.T) {
 	b.must(b.OpenFile(b.path("a.txt")))
 	b.prompt(fake.Prompt{Text: "go"})
 	b.check("a.txt", outcome{"one\ntwo\nmine\n", "one\ntwo\n", "unconfirmed"})
+}
+
+// The client does not heed a cancel, and makes the edit when another one, for the text
+// before it, would be under way: without versions that one would land elsewhere.
+func TestNoEditIsMadeWhileAnotherMayStillCome(t *testing.T) {
+	var b *bench
+	arrived, release, applied := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	pending := sync.OnceFunc(func() {
+		b.must(b.Replace(b.uri("a.txt"), "three\n", "three, typed\n"))
+		close(arrived)
+		<-release
+		b.must(b.Type(b.uri("a.txt"), fake.Range{End: fake.Position{Line: 1}}, "1\n1b\n"))
+		close(applied)
+	})
+	o := fake.Options{NoDocumentChanges: true, Apply: fake.AnyVersion, BeforeApply: func(string) { pending() }}
+	second := call("edit_file", change("a.txt", "two", "TWO"))
+	b = newBench(t, map[string]string{"a.txt": "one\ntwo\nthree\n"}, []string{call("edit_file", change("a.txt", "one\n", "1\n1b\n")), second, say("ok"), second, say("ok")}, o)
+	b.must(b.OpenFile(b.path("a.txt")))
+	var s struct{ SessionID string }
+	b.must(b.Call(b.ctx, "assent/session/new", object{}, &s))
+	first, err := b.Start("assent/prompt", fake.Prompt{SessionID: s.SessionID, Text: "go"})
+	b.must(err)
+	<-arrived
+	b.must(b.Call(b.ctx, "assent/status", object{}, nil)) // what was typed is taken
+	b.must(b.Notify("assent/cancel", object{"sessionId": s.SessionID}))
+	b.must(first.Wait(b.ctx, nil))
+	b.check("a.txt", outcome{"one\ntwo\nthree, typed\n", "one\ntwo\nthree\n", "unconfirmed buffer"})
+	b.prompt(fake.Prompt{SessionID: s.SessionID, Text: "on"})
+	if told := b.told(); !strings.Contains(told[len(told)-1], "has not told its text since") {
+		t.Errorf("the landings are %q; the model was told %q", b.landings(), told)
+	}
+	close(release)
+	<-applied
+	b.prompt(fake.Prompt{SessionID: s.SessionID, Text: "again"})
+	b.check("a.txt", outcome{"1\n1b\nTWO\nthree, typed\n", "one\ntwo\nthree\n", "landed buffer"})
+}
+
+// A save says that there is a newer text, and not which.
+func TestASaveWithoutItsTextShowsNoChange(t *testing.T) {
+	b := newBench(t, map[string]string{"a.txt": "one\ntwo\n"}, []string{call("edit_file", change("a.txt", "one", "1")), call("edit_file", change("a.txt", "two", "2")), say("ok")},
+		fake.Options{Changes: fake.Never, Apply: fake.AnyVersion, NoDocumentChanges: true})
+	b.must(b.OpenFile(b.path("a.txt")))
+	go func() {
+		if _, err := b.AwaitEntry(b.ctx, func(e fake.Entry) bool { return e.Response && e.Method == "workspace/applyEdit" }); err != nil {
+			return
+		}
+		_ = b.Notify("textDocument/didSave", object{"textDocument": object{"uri": b.uri("a.txt")}})
+	}()
+	b.prompt(fake.Prompt{Text: "go"})
+	b.check("a.txt", outcome{"1\ntwo\n", "one\ntwo\n", "unconfirmed"})
+	if told := b.told(); len(b.landings()) != 1 || !strings.Contains(told[1], "has not told its text since") {
+		t.Errorf("the landings are %q; the model was told %q", b.landings(), told)
+	}
 }
 
 func TestAnEditorThatLoadsAFileWithOtherLineEnds(t *testing.T) {

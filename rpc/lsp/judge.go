@@ -38,9 +38,14 @@ func (l *lander) judgeText(after state, found workspace.Outcome) agent.Landing {
 	l.out.Landed, l.out.Foreign, l.out.After = found.Landed, found.Foreign, agent.HashText(after.doc.text)
 	switch {
 	case len(found.Landed)+len(found.Altered) == 0:
-		// It may still come: the client said that it made the change, or nothing.
+		// It may still come: the client said that it made the change, or nothing. An edit
+		// for the text as it is now would then meet another one. What is closed is over,
+		// if it was answered.
 		l.out.Status = agent.LandUnconfirmed
 		l.out.Note = "the change was sent to the editor, and its text does not have it so far; read the file before proposing it again"
+		if after.open || !l.answered {
+			l.e.s.docs.doubt(l.edit.Path, after.disk.Hash, after.rev)
+		}
 		return l.out
 	case len(found.Altered)+len(found.Missing)+len(l.out.Conflicts) > 0:
 		l.out.Status = agent.LandPartial
@@ -78,6 +83,6 @@ func (l *lander) judgeMove(before, after state, hunks []agent.Hunk) agent.Landin
 func (l *lander) unseen(after state) agent.Landing {
 	l.out.Status = agent.LandUnconfirmed
 	l.out.Note = "the change was sent to the editor, which did not show its result; it may be in an unsaved buffer"
-	l.e.s.docs.doubt(l.edit.Path, after.disk.Hash)
+	l.e.s.docs.doubt(l.edit.Path, after.disk.Hash, after.rev)
 	return l.out
 }

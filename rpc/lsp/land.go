@@ -106,6 +106,8 @@ type lander struct {
 	hold *workspace.Hold
 	edit agent.Edit
 	out  agent.Landing
+
+	answered bool // the client has answered what was sent last
 }
 
 // land sends the edit, and again if the client had a newer text. The only error is
@@ -122,6 +124,7 @@ func (l *lander) land(ctx context.Context) (agent.Landing, error) {
 			l.out.Before = before.disk.Hash
 		}
 		answer, after, err := l.send(ctx, before, hunks)
+		l.answered = answer.err == nil
 		switch {
 		case errors.Is(err, agent.ErrInterrupted):
 			return agent.Landing{}, err
@@ -212,7 +215,7 @@ func (l *lander) done(before, after state, hunks []agent.Hunk) bool {
 
 // told reports whether the client has shown the text since.
 func (s state) told(before state) bool {
-	return s.open && s.doc.rev > before.rev && s.doc.broken == ""
+	return s.open && s.doc.told > before.rev && s.doc.broken == ""
 }
 
 // compare is [workspace.Compare] for a text that the client may have loaded with

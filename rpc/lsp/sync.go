@@ -99,9 +99,9 @@ func (s *Server) didChange(raw json.RawMessage) {
 		s.badNotification("textDocument/didChange", err)
 		return
 	}
-	s.docs.update(p.TextDocument.URI, func(doc *document) {
+	s.docs.update(p.TextDocument.URI, func(doc *document) bool {
 		was := doc.broken
-		doc.version, doc.unsure = p.TextDocument.Version, false
+		doc.version = p.TextDocument.Version
 		if err != nil {
 			doc.broken = misfit(err)
 		} else {
@@ -113,6 +113,7 @@ func (s *Server) didChange(raw json.RawMessage) {
 		if doc.broken != "" && was == "" {
 			s.cantFollow(doc.uri, doc.broken)
 		}
+		return true
 	})
 }
 
@@ -150,10 +151,11 @@ func (s *Server) didSave(raw json.RawMessage) {
 		s.badNotification("textDocument/didSave", err)
 		return
 	}
-	s.docs.update(p.TextDocument.URI, func(doc *document) {
+	s.docs.update(p.TextDocument.URI, func(doc *document) bool {
 		if p.Text != nil {
-			doc.text, doc.broken, doc.unsure = *p.Text, notText(raw), false
+			doc.text, doc.broken = *p.Text, notText(raw)
 		}
+		return p.Text != nil
 	})
 }
 

@@ -209,12 +209,50 @@ func TestASaveWithoutItsTextShowsNoChange(t *testing.T) {
 	}
 }
 
-func TestAnEditorThatLoadsAFileWithOtherLineEnds(t *testing.T) {
-	var b *bench
-	b = newBench(t, map[string]string{"a.txt": "one\r\ntwo\r\n"}, []string{call("edit_file", change("a.txt", "two", "2")), say("ok")},
-		fake.Options{Apply: fake.Liar, BeforeApply: func(uri string) { b.must(b.OpenText(uri, "one\n2\n")) }})
-	b.prompt(fake.Prompt{Text: "go"})
-	b.check("a.txt", outcome{"one\n2\n", "one\r\ntwo\r\n", "landed buffer it is in an unsaved buffer"})
+// Line ends are the editor's; what is in the lines is not.
+func TestLineEndsThatTheEditorChangesAreNoOtherText(t *testing.T) {
+	edit := func(from, to string) string { return call("edit_file", change("a.txt", from, to)) }
+	create := call("write_file", object{"path": "a.txt", "content": "one\ntwo\n"})
+	const landed = "landed buffer it is in an unsaved buffer of the editor, not on disk yet; its line ends are"
+	for name, c := range map[string]struct{ disk, reply, shown, landed, foreign string }{
+		"a file with CRLF is loaded with LF":     {"one\r\ntwo\r\n", edit("two", "2"), "one\n2\n", landed, ""},
+		"a new file gets CRLF":                   {"-", create, "one\r\ntwo\r\n", landed, ""},
+		"a new file gets CRLF, and a line":       {"-", create, "one\r\ntwo\r\nmine\r\n", landed, "+1 −0"},
+		"a mixed file is made CRLF":              {"a\r\nb\r\nc\nd\r\n", edit("c", "C"), "a\r\nb\r\nC\r\nd\r\n", landed, ""},
+		"a mixed file is made LF":                {"a\r\nb\r\nc\nd\r\n", edit("b", "B"), "a\nB\nc\nd\n", landed, ""},
+		"a file with LF is made CRLF":            {"a\nb\n", edit("a\nb\n", "A\nB\n"), "A\r\nB\r\n", landed, ""},
+		"only the line ends change":              {"a\nb\n", edit("b", "B"), "a\r\nb\r\n", "unconfirmed", ""},
+		"line ends change and the hunk is other": {"a\nb\n", edit("b", "B"), "a\r\nx\r\n", "partial", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := map[string]string{"a.txt": c.disk}
+			if c.disk == "-" {
+				files = nil
+			}
+			var b *bench
+			b = newBench(t, files, []string{c.reply, say("ok")}, fake.Options{Apply: fake.Liar, BeforeApply: func(uri string) { b.must(b.OpenText(uri, c.shown)) }})
+			b.prompt(fake.Prompt{Text: "go"})
+			b.check("a.txt", outcome{c.shown, c.disk, c.landed})
+			if told := b.told()[0]; c.landed == landed && strings.Contains(told, "Besides") != (c.foreign != "") || !strings.Contains(told, c.foreign) {
+				t.Errorf("the model was told %q", told)
+			}
+		})
+	}
+}
+
+func TestAFileThatTheEditorShowsWithOtherLineEndsCanBeDeleted(t *testing.T) {
+	for name, o := range map[string]fake.Options{"by the editor": {}, "on disk": {NoApplyEdit: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, map[string]string{"a.txt": "one\r\ntwo\r\n"}, []string{call("delete_file", object{"path": "a.txt"}), say("ok")}, o)
+			b.must(b.OpenText(b.uri("a.txt"), "one\ntwo\n"))
+			b.prompt(fake.Prompt{Text: "go"})
+			if b.disk("a.txt") != "-" {
+				t.Errorf("the landings are %q; the model was told %q", b.landings(), b.told())
+			}
+		})
+	}
 }
 
 // Typing that is told between the last look at the buffer and the write of the disk

@@ -125,21 +125,30 @@ func (r *run) land(c *call) error {
 	return nil
 }
 
-// landGrace is how long a landing may take after a cancel.
-const landGrace = 5 * time.Second
+// landGrace is how long a landing may take after a cancel, and wordGrace how long the
+// editor then has to say what became of it, which it alone knows.
+const (
+	landGrace = 5 * time.Second
+	wordGrace = 500 * time.Millisecond
+)
 
 // apply lands one edit. A yes that was given before a cancel is carried out to
 // its end, within a grace time: half of it would be worse than either.
 func (r *run) apply(ok Approval, e Edit) (Landing, error) {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.ctx))
+	waiting, leave := context.WithCancelCause(context.WithoutCancel(r.ctx))
+	defer leave(nil)
+	ctx, cancel := context.WithCancelCause(waiting)
 	defer cancel(nil)
 	stop := context.AfterFunc(r.ctx, func() {
-		if sleep(ctx, landGrace) == nil {
-			cancel(errors.New("the editor did not answer after the cancel"))
+		if sleep(waiting, landGrace) == nil {
+			cancel(errNoAnswer)
+		}
+		if sleep(waiting, wordGrace) == nil {
+			leave(errNoAnswer)
 		}
 	})
 	defer stop()
-	landing, err := guard(ctx, 0, func(ctx context.Context) (Landing, error) {
+	landing, err := guard(waiting, 0, func(context.Context) (Landing, error) {
 		return r.s.cfg.Editor.Apply(ctx, ok, e)
 	})
 	switch {
@@ -152,6 +161,8 @@ func (r *run) apply(ok Approval, e Edit) (Landing, error) {
 	}
 	return landing, nil
 }
+
+var errNoAnswer = errors.New("the editor did not answer after the cancel")
 
 // conclude records the result of a call.
 func (r *run) conclude(c *call) error {

@@ -30,6 +30,7 @@ func TestACallReturnsItsAnswer(t *testing.T) {
 		{"false", `"result":false`, `false`, ""},
 		{"a string", `"result":"null"`, `"null"`, ""},
 		{"numbers that no float holds", `"result":[1e400,12345678901234567890123]`, `[1e400,12345678901234567890123]`, ""},
+		{"bytes that are no text", "\"result\":[\"caf\xe9\"]", "[\"caf\xe9\"]", ""},
 		{"error null beside the result", `"error":null,"result":1`, `1`, ""},
 		{"more fields", `"result":1,"params":2,"meta":[1e400]`, `1`, ""},
 		{"deep", `"result":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000), strings.Repeat("[", 9000) + strings.Repeat("]", 9000), ""},

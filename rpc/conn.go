@@ -169,7 +169,7 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	}
 	// Not by a context of Wait, which might prefer it to an answer that came before.
 	defer context.AfterFunc(c.input, func() { c.abandon(id.Str) })()
-	var answer *string // JSON text
+	var answer []byte // JSON
 	err = call.Wait(ctx, &answer)
 	switch {
 	case err == nil && answer == nil: // abandoned
@@ -177,7 +177,7 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	case err == nil && result == nil:
 		return nil
 	case err == nil:
-		return json.Unmarshal([]byte(*answer), result)
+		return json.Unmarshal(answer, result)
 	case ctx.Err() == nil || !errors.Is(err, ctx.Err()):
 		return c.callError(err)
 	}

@@ -106,7 +106,8 @@ func (s *stream) nextObject() ([]byte, error) {
 }
 
 // object is a message in a form that jsonrpc2 reads right: a result is a string
-// that holds its text, since the Conn would end at a number that is no float64.
+// that holds its bytes, since the Conn would end at a number that is no float64, and
+// bytes that are no text must not become others.
 func (s *stream) object(m message) (data []byte, ok bool) {
 	s.params = m.params
 	fields := map[string]any{}
@@ -124,7 +125,7 @@ func (s *stream) object(m message) (data []byte, ok bool) {
 		_ = json.Unmarshal(m.failed, &failed) // else as it came
 		fields["id"], fields["error"] = json.RawMessage(m.id), failed
 	default:
-		fields["id"], fields["result"] = json.RawMessage(m.id), string(m.result)
+		fields["id"], fields["result"] = json.RawMessage(m.id), []byte(m.result)
 	}
 	data, err := json.Marshal(fields)
 	return data, err == nil

@@ -273,7 +273,7 @@ func (l *lander) delete(ctx context.Context, t target) error {
 	if err := l.w.unsaved(l.edit.Path, now.text); err != nil {
 		return err
 	}
-	if now.hash != l.edit.Base {
+	if now.hash != l.edit.Base && (now.text == "" || strings.ReplaceAll(now.text, crlf, lf) != strings.ReplaceAll(l.edit.Old, crlf, lf)) {
 		l.out.Foreign = foreign(l.edit.Old, now.text)
 		return errors.New("the file was changed meanwhile; read it and propose the deletion again")
 	}

@@ -296,3 +296,35 @@ func editInMode(t *testing.T, o fake.Options) {
 	}
 	d.end(ctx)
 }
+
+// Each session holds some files, and an editor that begins one for each prompt comes to
+// the limit of the system some day.
+func TestTooManySessionsAreToldAsSuch(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	write(t, filepath.Join(root, ".keep"), "")
+	var requests strings.Builder
+	requests.WriteString(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"capabilities":{}}}` + "\n")
+	for id := range 100 {
+		fmt.Fprintf(&requests, `{"jsonrpc":"2.0","id":%d,"method":"assent/session/new","params":{}}`+"\n", id+1)
+	}
+	cmd := exec.Command("sh", "-c", `ulimit -n 64; exec "$0" --stdio --dir "$1"`, program(t), root)
+	cmd.Env = []string{"XDG_STATE_HOME=" + root, "HOME=" + root}
+	cmd.Stdin = strings.NewReader(requests.String())
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := 0
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, `"error"`) {
+			failed++
+			if !strings.Contains(line, "too many sessions are open") || !strings.Contains(line, "assent/session/delete") {
+				t.Errorf("it is told as %s", line)
+			}
+		}
+	}
+	if failed == 0 {
+		t.Error("none failed")
+	}
+}

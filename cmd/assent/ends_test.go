@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,6 +87,8 @@ func TestTheDaemonEndsWithItsEditor(t *testing.T) {
 		"output closed while a review is open":       {asksFirst, proposed, closeOut, 1, "done interrupted"},
 		"input closed while a review is open":        {asksFirst, proposed, closeIn, 1, "done interrupted"},
 		"a signal while the model thinks":            {hangs, text, func(d *daemon) { d.must(d.cmd.Process.Signal(syscall.SIGTERM)) }, 1, "done cancelled"},
+		"a hangup while the model thinks":            {hangs, text, func(d *daemon) { d.must(d.cmd.Process.Signal(syscall.SIGHUP)) }, 1, "done cancelled"},
+		"a hangup while a review is open":            {asksFirst, proposed, func(d *daemon) { d.must(d.cmd.Process.Signal(syscall.SIGHUP)) }, 1, "done interrupted"},
 		"exit without shutdown while a review waits": {asksFirst, proposed, func(d *daemon) { d.must(d.Notify("exit", nil)) }, 1, "done interrupted"},
 		"a signal while a review is open":            {asksFirst, proposed, func(d *daemon) { d.must(d.cmd.Process.Signal(syscall.SIGTERM)) }, 1, "done interrupted"},
 	}
@@ -133,6 +137,32 @@ func TestAPromptOutlivesTheEndOfTheInput(t *testing.T) {
 	}
 	if data, err := os.ReadFile(filepath.Join(root, "ws", "notes.txt")); err != nil || string(data) != "hello world\n" {
 		t.Errorf("the file has %q, %v", data, err)
+	}
+}
+
+// A terminal that is closed ends a run as Ctrl-C does: the journal is whole.
+func TestARunEndsWithItsTerminal(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	write(t, filepath.Join(root, "ws", ".keep"), "")
+	write(t, filepath.Join(root, "replies.jsonl"), hangs)
+	cmd := exec.Command(program(t), "run", "--dir", filepath.Join(root, "ws"), "--provider", "replay", "--model", filepath.Join(root, "replies.jsonl"), "--json", "think")
+	cmd.Env = []string{"XDG_STATE_HOME=" + filepath.Join(root, "state"), "HOME=" + root}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &daemon{t: t, state: filepath.Join(root, "state"), cmd: cmd}
+	d.must(cmd.Start())
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && !strings.Contains(lines.Text(), `"type":"text"`) {
+	}
+	d.must(cmd.Process.Signal(syscall.SIGHUP))
+	_, err = io.Copy(io.Discard, out)
+	d.must(err)
+	d.exits(130)
+	if last := d.lastRecord(); last != "done cancelled" {
+		t.Errorf("the last record is %q", last)
 	}
 }
 

@@ -117,20 +117,24 @@ func (r *runner) run(ctx context.Context, args []string) error {
 }
 
 // untilSignal cancels at the first signal; a second one ends the process at once.
-// An interrupt that is typed while the person's editor runs is the editor's.
+// An interrupt that is typed while the person's editor runs is the editor's. If the
+// terminal was closed nobody has cancelled, and what was asked is left open.
 func (r *runner) untilSignal(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	r.signals = make(chan os.Signal, 1)
-	signal.Notify(r.signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(r.signals, endings(os.Interrupt)...)
 	go func() {
 		defer signal.Stop(r.signals)
 		select {
-		case <-r.signals:
-			cancel()
+		case s := <-r.signals:
+			if s == syscall.SIGHUP {
+				cancel(fmt.Errorf("the terminal was closed: %w", agent.ErrInterrupted))
+			}
+			cancel(nil)
 		case <-ctx.Done():
 		}
 	}()
-	return ctx, cancel
+	return ctx, func() { cancel(nil) }
 }
 
 // holdInterrupts keeps interrupts from cancelling until release is called.
@@ -139,7 +143,7 @@ func (r *runner) holdInterrupts() (release func()) {
 	signal.Notify(held, os.Interrupt)
 	signal.Notify(last, os.Interrupt)
 	signal.Stop(r.signals)
-	signal.Notify(r.signals, syscall.SIGTERM)
+	signal.Notify(r.signals, endings()...)
 	return func() {
 		signal.Stop(last) // which returns when all that came is delivered, to held
 		signal.Notify(r.signals, os.Interrupt)

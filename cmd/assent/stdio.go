@@ -53,7 +53,7 @@ func runDaemon(std streams, dir string, flags daemonFlags, open opener) error {
 	if err != nil {
 		return &exitError{exitFault, fmt.Errorf("standard output could not be kept for the protocol: %w", err)}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endings(os.Interrupt)...)
 	defer stop()
 	defer holdBrokenPipes()()
 
@@ -73,6 +73,16 @@ func runDaemon(std streams, dir string, flags daemonFlags, open opener) error {
 		return &exitError{code, nil}
 	}
 	return nil
+}
+
+// endings are signals, and those that ask a program to end: also the one for a
+// terminal that was closed, unless it is held off, as nohup does.
+func endings(also ...os.Signal) []os.Signal {
+	signals := append(also, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // openEngine makes what sessions need, by the settings as they are now.

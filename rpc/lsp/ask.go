@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"assent/agent"
@@ -127,16 +126,13 @@ func (e *editor) question(ctx context.Context, text string, actions ...string) (
 	if err != nil {
 		return "", "", err
 	}
-	var chosen struct { // some clients give back more than the title
-		Title string `json:"title"`
-	}
-	switch {
-	case len(raw) == 0 || string(raw) == "null":
+	if len(raw) == 0 || string(raw) == "null" {
 		return "", "The question was closed without an answer.", nil
-	case json.Unmarshal(raw, &chosen) != nil || !slices.Contains(actions, chosen.Title):
-		return "", notUnderstood(errors.New("it is none of the actions")), nil
 	}
-	return chosen.Title, "", nil
+	if answer, err = readChoice(raw, actions); err != nil {
+		return "", notUnderstood(err), nil
+	}
+	return answer, "", nil
 }
 
 // warning says why a change needs a second look.

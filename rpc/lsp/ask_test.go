@@ -155,3 +155,17 @@ func TestAnErrorOfAClientThatStaysIsARefusal(t *testing.T) {
 		})
 	}
 }
+
+// A client may give back more than a title, and no second one.
+func TestOnlyTheTitleOfAnActionIsAnAnswer(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"title":"Apply"}`: "Apply", `{"title":"Reject"}`: "Reject", `{"title":"Apply","isCloseAffordance":null,"id":7}`: "Apply",
+		`{"title":"Reject","Title":"Apply"}`: "", `{"Title":"Reject","title":"Apply"}`: "", `{"TITLE":"Apply"}`: "", `{"title":"Reject","title":"Apply"}`: "",
+		`{"title":null}`: "", `{}`: "", `[]`: "", `"Apply"`: "", `["Apply"]`: "", `{"title":["Apply"]}`: "", `{"title":"Apply\ud83d"}`: "", `{"title":"apply"}`: "", `{"title":"Allow"}`: "",
+	} {
+		got, err := readChoice(json.RawMessage(raw), []string{apply, rejectIt})
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%s is %q, %v", raw, got, err)
+		}
+	}
+}

@@ -8,5 +8,5 @@
 // client as agent.Editor: it asks with assent/review (review.go, reading.go) or, of a
 // client that has no review, with questions (ask.go); and it lands edits with
 // workspace/applyEdit (land.go, send.go), and believes only the text that the client
-// then shows (judge.go).
+// then shows (judge.go), in whichever line ends (ends.go).
 package lsp

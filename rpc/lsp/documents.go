@@ -22,6 +22,7 @@ type document struct {
 	version int32
 	text    string
 	rev     int // counts what the client told of all documents, so it is higher after each
+	told    int // the rev at which it told the text last: a save may come without one
 
 	// broken says why text is not what the client has, until it sends a whole one.
 	broken string
@@ -38,10 +39,14 @@ type documents struct {
 	byKey   map[string]document
 	byPath  map[string][]string // keys, the one last told of at the end, by pathKey
 	rev     int
-	closed  map[string]int        // the rev at which a file was closed last, by pathKey
+	closed  map[string]int        // the rev at which a file was closed last, by pathKey; the older ones are forgotten
 	doubts  map[string]agent.Hash // what was on disk, of files that are not open, when an edit of them was sent and never shown
 	changed chan struct{}         // closed and made anew with each change
 }
+
+// maxClosed is of how many files it is known that they were closed. Only a landing
+// that began before the close asks for it, so the newest matter.
+const maxClosed = 1000
 
 func newDocuments() *documents {
 	return &documents{
@@ -59,10 +64,14 @@ func pathKey(path string) string {
 	return path
 }
 
-// put sets a document of which the client told something. The caller holds mu.
-func (d *documents) put(doc document) {
+// put sets a document of which the client told something, text or not. The caller
+// holds mu.
+func (d *documents) put(doc document, text bool) {
 	d.rev++
 	doc.rev, doc.hidden = d.rev, false
+	if text {
+		doc.told, doc.unsure = d.rev, false
+	}
 	d.byKey[doc.key] = doc
 	if doc.path != "" {
 		at := pathKey(doc.path)
@@ -90,7 +99,7 @@ func (d *documents) open(rawURI string, version int32, text, broken string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.remove(l.key) // its path may be another one
-	d.put(doc)
+	d.put(doc, true)
 }
 
 // real is the resolved path, "" if there is none.
@@ -104,8 +113,9 @@ func (l location) real() string {
 	return l.path
 }
 
-// update makes a document what edit says, if it is open.
-func (d *documents) update(rawURI string, edit func(*document)) bool {
+// update makes a document what edit says, if it is open. edit reports whether the
+// client told the text.
+func (d *documents) update(rawURI string, edit func(*document) (text bool)) bool {
 	key := locate(rawURI).key
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -113,8 +123,8 @@ func (d *documents) update(rawURI string, edit func(*document)) bool {
 	if !open {
 		return false
 	}
-	edit(&doc)
-	d.put(doc)
+	text := edit(&doc)
+	d.put(doc, text)
 	return true
 }
 
@@ -123,6 +133,9 @@ func (d *documents) close(rawURI string) {
 	defer d.mu.Unlock()
 	if doc, open := d.remove(locate(rawURI).key); open {
 		d.rev++
+		if len(d.closed) >= maxClosed { // a landing that it was for is called unconfirmed
+			clear(d.closed)
+		}
 		d.closed[pathKey(doc.path)] = d.rev
 		d.wake()
 	}
@@ -220,8 +233,9 @@ func (d *documents) hide(path string, rev int) {
 	}
 }
 
-// doubt notes that an edit of a file was sent and its result not shown.
-func (d *documents) doubt(path string, disk agent.Hash) {
+// doubt notes that an edit of a file was sent and its result not shown until rev. A
+// text that was told after that is sure.
+func (d *documents) doubt(path string, disk agent.Hash, rev int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	keys := d.byPath[pathKey(path)]
@@ -230,7 +244,7 @@ func (d *documents) doubt(path string, disk agent.Hash) {
 	}
 	for _, key := range keys {
 		doc := d.byKey[key]
-		doc.unsure = true
+		doc.unsure = doc.unsure || doc.told <= rev
 		d.byKey[key] = doc
 	}
 }

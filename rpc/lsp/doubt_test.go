@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -155,12 +156,103 @@ func TestAChangeThatMayStillComeIsNotCalledFailed(t *testing.T) {
 	b.check("a.txt", outcome{"one\ntwo\nmine\n", "one\ntwo\n", "unconfirmed"})
 }
 
-func TestAnEditorThatLoadsAFileWithOtherLineEnds(t *testing.T) {
+// The client does not heed a cancel, and makes the edit when another one, for the text
+// before it, would be under way: without versions that one would land elsewhere.
+func TestNoEditIsMadeWhileAnotherMayStillCome(t *testing.T) {
 	var b *bench
-	b = newBench(t, map[string]string{"a.txt": "one\r\ntwo\r\n"}, []string{call("edit_file", change("a.txt", "two", "2")), say("ok")},
-		fake.Options{Apply: fake.Liar, BeforeApply: func(uri string) { b.must(b.OpenText(uri, "one\n2\n")) }})
+	arrived, release, applied := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	pending := sync.OnceFunc(func() {
+		b.must(b.Replace(b.uri("a.txt"), "three\n", "three, typed\n"))
+		close(arrived)
+		<-release
+		b.must(b.Type(b.uri("a.txt"), fake.Range{End: fake.Position{Line: 1}}, "1\n1b\n"))
+		close(applied)
+	})
+	o := fake.Options{NoDocumentChanges: true, Apply: fake.AnyVersion, BeforeApply: func(string) { pending() }}
+	second := call("edit_file", change("a.txt", "two", "TWO"))
+	b = newBench(t, map[string]string{"a.txt": "one\ntwo\nthree\n"}, []string{call("edit_file", change("a.txt", "one\n", "1\n1b\n")), second, say("ok"), second, say("ok")}, o)
+	b.must(b.OpenFile(b.path("a.txt")))
+	var s struct{ SessionID string }
+	b.must(b.Call(b.ctx, "assent/session/new", object{}, &s))
+	first, err := b.Start("assent/prompt", fake.Prompt{SessionID: s.SessionID, Text: "go"})
+	b.must(err)
+	<-arrived
+	b.must(b.Call(b.ctx, "assent/status", object{}, nil)) // what was typed is taken
+	b.must(b.Notify("assent/cancel", object{"sessionId": s.SessionID}))
+	b.must(first.Wait(b.ctx, nil))
+	b.check("a.txt", outcome{"one\ntwo\nthree, typed\n", "one\ntwo\nthree\n", "unconfirmed buffer"})
+	b.prompt(fake.Prompt{SessionID: s.SessionID, Text: "on"})
+	if told := b.told(); !strings.Contains(told[len(told)-1], "has not told its text since") {
+		t.Errorf("the landings are %q; the model was told %q", b.landings(), told)
+	}
+	close(release)
+	<-applied
+	b.prompt(fake.Prompt{SessionID: s.SessionID, Text: "again"})
+	b.check("a.txt", outcome{"1\n1b\nTWO\nthree, typed\n", "one\ntwo\nthree\n", "landed buffer"})
+}
+
+// A save says that there is a newer text, and not which.
+func TestASaveWithoutItsTextShowsNoChange(t *testing.T) {
+	b := newBench(t, map[string]string{"a.txt": "one\ntwo\n"}, []string{call("edit_file", change("a.txt", "one", "1")), call("edit_file", change("a.txt", "two", "2")), say("ok")},
+		fake.Options{Changes: fake.Never, Apply: fake.AnyVersion, NoDocumentChanges: true})
+	b.must(b.OpenFile(b.path("a.txt")))
+	go func() {
+		if _, err := b.AwaitEntry(b.ctx, func(e fake.Entry) bool { return e.Response && e.Method == "workspace/applyEdit" }); err != nil {
+			return
+		}
+		_ = b.Notify("textDocument/didSave", object{"textDocument": object{"uri": b.uri("a.txt")}})
+	}()
 	b.prompt(fake.Prompt{Text: "go"})
-	b.check("a.txt", outcome{"one\n2\n", "one\r\ntwo\r\n", "landed buffer it is in an unsaved buffer"})
+	b.check("a.txt", outcome{"1\ntwo\n", "one\ntwo\n", "unconfirmed"})
+	if told := b.told(); len(b.landings()) != 1 || !strings.Contains(told[1], "has not told its text since") {
+		t.Errorf("the landings are %q; the model was told %q", b.landings(), told)
+	}
+}
+
+// Line ends are the editor's; what is in the lines is not.
+func TestLineEndsThatTheEditorChangesAreNoOtherText(t *testing.T) {
+	edit := func(from, to string) string { return call("edit_file", change("a.txt", from, to)) }
+	create := call("write_file", object{"path": "a.txt", "content": "one\ntwo\n"})
+	const landed = "landed buffer it is in an unsaved buffer of the editor, not on disk yet; its line ends are"
+	for name, c := range map[string]struct{ disk, reply, shown, landed, foreign string }{
+		"a file with CRLF is loaded with LF":     {"one\r\ntwo\r\n", edit("two", "2"), "one\n2\n", landed, ""},
+		"a new file gets CRLF":                   {"-", create, "one\r\ntwo\r\n", landed, ""},
+		"a new file gets CRLF, and a line":       {"-", create, "one\r\ntwo\r\nmine\r\n", landed, "+1 −0"},
+		"a mixed file is made CRLF":              {"a\r\nb\r\nc\nd\r\n", edit("c", "C"), "a\r\nb\r\nC\r\nd\r\n", landed, ""},
+		"a mixed file is made LF":                {"a\r\nb\r\nc\nd\r\n", edit("b", "B"), "a\nB\nc\nd\n", landed, ""},
+		"a file with LF is made CRLF":            {"a\nb\n", edit("a\nb\n", "A\nB\n"), "A\r\nB\r\n", landed, ""},
+		"only the line ends change":              {"a\nb\n", edit("b", "B"), "a\r\nb\r\n", "unconfirmed", ""},
+		"line ends change and the hunk is other": {"a\nb\n", edit("b", "B"), "a\r\nx\r\n", "partial", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := map[string]string{"a.txt": c.disk}
+			if c.disk == "-" {
+				files = nil
+			}
+			var b *bench
+			b = newBench(t, files, []string{c.reply, say("ok")}, fake.Options{Apply: fake.Liar, BeforeApply: func(uri string) { b.must(b.OpenText(uri, c.shown)) }})
+			b.prompt(fake.Prompt{Text: "go"})
+			b.check("a.txt", outcome{c.shown, c.disk, c.landed})
+			if told := b.told()[0]; c.landed == landed && strings.Contains(told, "Besides") != (c.foreign != "") || !strings.Contains(told, c.foreign) {
+				t.Errorf("the model was told %q", told)
+			}
+		})
+	}
+}
+
+func TestAFileThatTheEditorShowsWithOtherLineEndsCanBeDeleted(t *testing.T) {
+	for name, o := range map[string]fake.Options{"by the editor": {}, "on disk": {NoApplyEdit: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, map[string]string{"a.txt": "one\r\ntwo\r\n"}, []string{call("delete_file", object{"path": "a.txt"}), say("ok")}, o)
+			b.must(b.OpenText(b.uri("a.txt"), "one\ntwo\n"))
+			b.prompt(fake.Prompt{Text: "go"})
+			if b.disk("a.txt") != "-" {
+				t.Errorf("the landings are %q; the model was told %q", b.landings(), b.told())
+			}
+		})
+	}
 }
 
 // Typing that is told between the last look at the buffer and the write of the disk

@@ -120,7 +120,7 @@ func check(t *testing.T, answer ReviewResult, part agent.Part, d agent.PartDecis
 		whole = verdict == accept
 	}
 	open := answer.Decision == accept || answer.Decision == partly
-	if answer.Revision != 0 && answer.Revision != 2 {
+	if answer.Revision != nil && *answer.Revision != 2 {
 		open = false
 	}
 	if d.Rewrite != nil {

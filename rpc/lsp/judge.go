@@ -1,9 +1,6 @@
 package lsp
 
-import (
-	"assent/agent"
-	"assent/agent/workspace"
-)
+import "assent/agent"
 
 // judge says what became of an edit that the client made, or says that it made, by
 // what it shows now and what is on disk.
@@ -15,15 +12,18 @@ func (l *lander) judge(before, after state, hunks []agent.Hunk) agent.Landing {
 	closed := !after.open && l.e.s.docs.closedSince(l.edit.Path, before.rev)
 	switch {
 	case after.told(before):
-		return l.judgeText(after, compare(before.text(), hunks, after.doc.text))
+		return l.judgeText(before, after, hunks)
 	case closed && before.open, closed && after.disk.Hash != before.disk.Hash:
 		// The client closed it and told its text no more: what it saved is there.
 		l.out.Where = agent.SourceDisk
 		after.doc.text = after.disk.Text
-		return l.judgeText(after, compare(before.text(), hunks, after.disk.Text))
-	case after.there && after.disk.Hash != before.disk.Hash && after.disk.Text == wanted(before.text(), hunks):
+		return l.judgeText(before, after, hunks)
+	case after.there && after.disk.Hash != before.disk.Hash && folded(after.disk.Text) == folded(wanted(before.text(), hunks)):
 		l.out.Status, l.out.Where, l.out.After, l.out.Landed = agent.LandComplete, agent.SourceDisk, after.disk.Hash, ids(hunks)
 		l.e.s.docs.hide(l.edit.Path, before.rev)
+		if after.disk.Text != wanted(before.text(), hunks) {
+			l.note(otherEnds)
+		}
 		return l.out
 	}
 	return l.unseen(after)
@@ -34,13 +34,19 @@ func wanted(base string, hunks []agent.Hunk) string {
 }
 
 // judgeText says what a text that is known has of the hunks.
-func (l *lander) judgeText(after state, found workspace.Outcome) agent.Landing {
+func (l *lander) judgeText(before, after state, hunks []agent.Hunk) agent.Landing {
+	found, other := compare(before.text(), hunks, after.doc.text)
 	l.out.Landed, l.out.Foreign, l.out.After = found.Landed, found.Foreign, agent.HashText(after.doc.text)
 	switch {
 	case len(found.Landed)+len(found.Altered) == 0:
-		// It may still come: the client said that it made the change, or nothing.
+		// It may still come: the client said that it made the change, or nothing. An edit
+		// for the text as it is now would then meet another one. What is closed is over,
+		// if it was answered.
 		l.out.Status = agent.LandUnconfirmed
 		l.out.Note = "the change was sent to the editor, and its text does not have it so far; read the file before proposing it again"
+		if after.open || !l.answered {
+			l.e.s.docs.doubt(l.edit.Path, after.disk.Hash, after.rev)
+		}
 		return l.out
 	case len(found.Altered)+len(found.Missing)+len(l.out.Conflicts) > 0:
 		l.out.Status = agent.LandPartial
@@ -48,14 +54,23 @@ func (l *lander) judgeText(after state, found workspace.Outcome) agent.Landing {
 	default:
 		l.out.Status = agent.LandComplete
 	}
-	if after.there && after.disk.Text == after.doc.text {
-		return l.out
+	if !after.there || after.disk.Text != after.doc.text {
+		l.note("it is in an unsaved buffer of the editor, not on disk yet")
 	}
+	if other {
+		l.note(otherEnds)
+	}
+	return l.out
+}
+
+const otherEnds = "its line ends are those that the editor gives it"
+
+// note adds to what else there is to know.
+func (l *lander) note(what string) {
 	if l.out.Note != "" {
 		l.out.Note += "; "
 	}
-	l.out.Note += "it is in an unsaved buffer of the editor, not on disk yet"
-	return l.out
+	l.out.Note += what
 }
 
 // judgeMove says what became of a file that was to be deleted or renamed.
@@ -78,6 +93,6 @@ func (l *lander) judgeMove(before, after state, hunks []agent.Hunk) agent.Landin
 func (l *lander) unseen(after state) agent.Landing {
 	l.out.Status = agent.LandUnconfirmed
 	l.out.Note = "the change was sent to the editor, which did not show its result; it may be in an unsaved buffer"
-	l.e.s.docs.doubt(l.edit.Path, after.disk.Hash)
+	l.e.s.docs.doubt(l.edit.Path, after.disk.Hash, after.rev)
 	return l.out
 }

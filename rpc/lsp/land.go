@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -106,6 +105,8 @@ type lander struct {
 	hold *workspace.Hold
 	edit agent.Edit
 	out  agent.Landing
+
+	answered bool // the client has answered what was sent last
 }
 
 // land sends the edit, and again if the client had a newer text. The only error is
@@ -122,6 +123,7 @@ func (l *lander) land(ctx context.Context) (agent.Landing, error) {
 			l.out.Before = before.disk.Hash
 		}
 		answer, after, err := l.send(ctx, before, hunks)
+		l.answered = answer.err == nil
 		switch {
 		case errors.Is(err, agent.ErrInterrupted):
 			return agent.Landing{}, err
@@ -148,7 +150,7 @@ func (l *lander) prepare() (state, []agent.Hunk, error) {
 			err = errors.New("a file is there meanwhile; read it and propose an edit")
 		}
 	case agent.EditDelete:
-		if s.disk.Hash != l.edit.Base || s.open && agent.HashText(s.doc.text) != l.edit.Base {
+		if !l.shown(s.disk.Text, s.disk.Hash) || s.open && !l.shown(s.doc.text, agent.HashText(s.doc.text)) {
 			err = errors.New("the file was changed meanwhile; read it and propose the deletion again")
 		}
 	case agent.EditRename:
@@ -162,6 +164,12 @@ func (l *lander) prepare() (state, []agent.Hunk, error) {
 		err = errors.New("there is no such file any more")
 	}
 	return s, hunks, err
+}
+
+// shown reports whether a text is the one of which the person saw that it is to go. The
+// disk and an editor may have it with different line ends.
+func (l *lander) shown(text string, hash agent.Hash) bool {
+	return hash == l.edit.Base || folded(text) == folded(l.edit.Old) && text != ""
 }
 
 // rebased are the hunks in the text that the client has, as far as they fit.
@@ -197,37 +205,24 @@ func (l *lander) done(before, after state, hunks []agent.Hunk) bool {
 	case agent.EditRename:
 		return before.there && !after.there && after.to
 	case agent.EditCreate:
-		return after.told(before) && after.doc.text == l.edit.New()
+		return after.told(before) && folded(after.doc.text) == folded(l.edit.New())
 	}
 	if !after.told(before) {
 		return false
 	}
+	text := folded(after.doc.text)
 	for _, h := range hunks { // asked at each key that the person types, and a comparison is dear
-		if !strings.Contains(after.doc.text, strings.TrimRight(h.New, "\r\n")) {
+		if !strings.Contains(text, strings.TrimRight(folded(h.New), "\n")) {
 			return false
 		}
 	}
-	return len(compare(before.text(), hunks, after.doc.text).Landed) == len(hunks)
+	found, _ := compare(before.text(), hunks, after.doc.text)
+	return len(found.Landed) == len(hunks)
 }
 
 // told reports whether the client has shown the text since.
 func (s state) told(before state) bool {
-	return s.open && s.doc.rev > before.rev && s.doc.broken == ""
-}
-
-// compare is [workspace.Compare] for a text that the client may have loaded with
-// other line ends than the file has.
-func compare(base string, hunks []agent.Hunk, actual string) workspace.Outcome {
-	const crlf, lf = "\r\n", "\n"
-	if !strings.Contains(base, crlf) || strings.Contains(actual, crlf) {
-		return workspace.Compare(base, hunks, actual)
-	}
-	folded := slices.Clone(hunks)
-	for i, h := range folded {
-		folded[i].At = len(strings.ReplaceAll(base[:h.At], crlf, lf))
-		folded[i].Old, folded[i].New = strings.ReplaceAll(h.Old, crlf, lf), strings.ReplaceAll(h.New, crlf, lf)
-	}
-	return workspace.Compare(strings.ReplaceAll(base, crlf, lf), folded, actual)
+	return s.open && s.doc.told > before.rev && s.doc.broken == ""
 }
 
 // failed is the outcome of an edit that was not made. What is there now is what the

@@ -32,7 +32,8 @@ func splitLines(text string) []string {
 func (t *lineText) String() string { return strings.Join(t.lines, "") }
 
 // find is the line of a position and the byte offset in it, as [positions.offset] has
-// it.
+// it; but a place inside of a character is none, since what the client would make of
+// its halves is not known.
 func (t *lineText) find(p protocol.Position) (line, offset int, ok bool) {
 	last := len(t.lines) - 1
 	switch at := uint64(p.Line); {
@@ -42,7 +43,8 @@ func (t *lineText) find(p protocol.Position) (line, offset int, ok bool) {
 		return 0, 0, false
 	}
 	body, _ := nextLine(t.lines[p.Line])
-	return int(p.Line), within(t.lines[p.Line][:body], p.Character, t.e), true
+	offset, ok = within(t.lines[p.Line][:body], p.Character, t.e)
+	return int(p.Line), offset, ok
 }
 
 // replace puts a text in the place of a range, and reports whether that is there.

@@ -131,17 +131,20 @@ func (p positions) offset(pos protocol.Position) (offset int, ok bool) {
 	}
 	start := p.starts[pos.Line]
 	body, _ := nextLine(p.text[start:])
-	return start + within(p.text[start:start+body], pos.Character, p.e), true
+	in, _ := within(p.text[start:start+body], pos.Character, p.e)
+	return start + in, true
 }
 
-// within is the byte offset of so many units into a line.
-func within(line string, character uint32, e encoding) int {
+// within is the byte offset of so many units into a line. whole is false for a place
+// inside of a character.
+func within(line string, character uint32, e encoding) (offset int, whole bool) {
 	if e == utf8Units {
 		i := min(int(character), len(line))
+		at := i
 		for i < len(line) && i > 0 && !utf8.RuneStart(line[i]) {
 			i--
 		}
-		return i
+		return i, i == at
 	}
 	n := uint32(0)
 	for i, r := range line {
@@ -150,9 +153,9 @@ func within(line string, character uint32, e encoding) int {
 			width = utf16Len(r)
 		}
 		if n+width > character {
-			return i
+			return i, n == character
 		}
 		n += width
 	}
-	return len(line)
+	return len(line), true
 }

@@ -65,9 +65,8 @@ func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *sess
 	if err != nil {
 		return nil, err
 	}
-	if !t.alone(ctx) { // nothing of it began
-		done := agent.Done{Reason: agent.StopCancelled}
-		return PromptResult{SessionID: sess.ID, StopReason: string(done.Reason), Message: done.Explain()}, nil
+	if !t.alone(ctx) {
+		return unbegun(sess), nil
 	}
 	fresh := sess == nil
 	if fresh {
@@ -80,6 +79,9 @@ func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *sess
 	}
 	text, err := s.text(ctx, sess, p)
 	if err != nil {
+		if errors.Is(context.Cause(ctx), errCancelled) { // a new session can go on as any other
+			return unbegun(sess), nil
+		}
 		if fresh {
 			s.discard(sess, t)
 		}
@@ -95,6 +97,12 @@ func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *sess
 	out.close()
 	progress.end(done)
 	return s.answer(sess, done, said, err)
+}
+
+// unbegun answers a prompt that was cancelled before anything of it began.
+func unbegun(sess *session) PromptResult {
+	done := agent.Done{Reason: agent.StopCancelled}
+	return PromptResult{SessionID: sess.ID, StopReason: string(done.Reason), Message: done.Explain()}
 }
 
 // interrupted is ctx for a run: if it ends with the connection, nobody has cancelled,

@@ -1,10 +1,12 @@
 package lsp
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"assent/agent"
 	"assent/agent/workspace"
@@ -17,24 +19,40 @@ import (
 // there twice, or in another case, makes an answer that nobody understands, and that is
 // a no. encoding/json would take the rest of it for a yes.
 
-// strictly decodes an answer.
+// strictly decodes an answer. It takes no byte and no escape that is not text: what
+// were put in its place would land.
 func strictly(raw json.RawMessage, v any) error {
-	err := jsonv2.Unmarshal(raw, v, jsonv2.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true))
+	err := jsonv2.Unmarshal(raw, v, jsonv2.RejectUnknownMembers(true))
 	if wrong, ok := errors.AsType[*jsonv2.SemanticError](err); ok {
-		where, what := string(wrong.JSONPointer), "does not fit"
+		if inner, ok := errors.AsType[*unfit](wrong.Err); ok { // of a table
+			return &unfit{wrong.JSONPointer + inner.where, inner.what}
+		}
+		what := "does not fit"
 		switch {
 		case errors.Is(wrong.Err, jsonv2.ErrUnknownName):
 			what = "is not known"
 		case wrong.JSONKind != 0:
 			what = "can't be a " + wrong.JSONKind.String()
 		}
-		if where == "" {
-			where = "it"
+		return &unfit{wrong.JSONPointer, what}
+	}
+	if wrong, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		what := "holds bytes or half characters that are no text" // it is JSON, or it had not come
+		if errors.Is(wrong.Err, jsontext.ErrDuplicateName) {
+			what = "is there twice"
 		}
-		return fmt.Errorf("%s %s", where, what)
+		return &unfit{wrong.JSONPointer, what}
 	}
 	return err
 }
+
+// unfit says what in an answer does not fit.
+type unfit struct {
+	where jsontext.Pointer
+	what  string
+}
+
+func (u *unfit) Error() string { return cmp.Or(string(u.where), "it") + " " + u.what }
 
 // table is an object that may come as an empty array: Lua has one kind of empty table.
 type table[V any] map[string]V
@@ -44,13 +62,42 @@ func (t *table[V]) UnmarshalJSON(raw []byte) error {
 	if string(raw) == "[]" {
 		return nil
 	}
-	return strictly(raw, (*map[string]V)(t))
+	var members map[string]*V
+	if err := strictly(raw, &members); err != nil || members == nil {
+		return err
+	}
+	*t = table[V]{}
+	for name, v := range members {
+		if v == nil { // it would be an empty text
+			return &unfit{jsontext.Pointer("").AppendToken(name), "is null"}
+		}
+		(*t)[name] = *v
+	}
+	return nil
 }
 
 // notUnderstood is the comment on an answer that is none. Nobody has decided anything
 // then.
 func notUnderstood(err error) string {
 	return "The client's answer could not be understood (" + err.Error() + "), so it counts as no."
+}
+
+// readChoice reads which action was chosen. Some clients give back more than its
+// title, but one title only, and by that name.
+func readChoice(raw json.RawMessage, actions []string) (title string, err error) {
+	var action map[string]json.RawMessage
+	if err := strictly(raw, &action); err != nil {
+		return "", err
+	}
+	for name := range action {
+		if name != "title" && strings.EqualFold(name, "title") {
+			return "", fmt.Errorf("its title is called %s", name)
+		}
+	}
+	if err := strictly(action["title"], &title); err != nil || !slices.Contains(actions, title) {
+		return "", errors.New("it is none of the actions")
+	}
+	return title, nil
 }
 
 // reading turns the answer to a review into decisions.
@@ -69,8 +116,8 @@ func (r *reading) read(raw json.RawMessage) error {
 		return err
 	}
 	switch {
-	case r.result.Revision != 0 && r.result.Revision != r.p.Revision:
-		return fmt.Errorf("it is for revision %d, and %d was asked", r.result.Revision, r.p.Revision)
+	case r.result.Revision != nil && *r.result.Revision != r.p.Revision:
+		return fmt.Errorf("it is for revision %d, and %d was asked", *r.result.Revision, r.p.Revision)
 	case !slices.Contains([]string{accept, reject, partly}, r.result.Decision):
 		return fmt.Errorf("the decision %q is none of accept, reject and partial", r.result.Decision)
 	}

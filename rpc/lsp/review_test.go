@@ -81,6 +81,12 @@ func TestAnAnswerToAReviewIsDoneAsItSays(t *testing.T) {
 		{"nothing for a hunk", func(r fake.Review) answer {
 			return answer{Decision: "partial", Hunks: hunk(r, 0, fake.HunkAnswer{Verdict: "accept", NewText: text("")})}
 		}, "one\nthree\nfour\nfive\nsix\n"},
+		{"null for the text of a hunk, which is none", func(r fake.Review) answer {
+			return answer{Decision: "accept", Hunks: hunk(r, 1, json.RawMessage(`{"verdict":"accept","newText":null,"comment":null}`))}
+		}, both},
+		{"a character beyond the first 65536", func(r fake.Review) answer {
+			return answer{Raw: json.RawMessage(`{"decision":"accept","edited":{"` + r.Files[0].URI + `":"\ud83d\ude01\n"}}`)}
+		}, "😁\n"},
 		{"a refused hunk with a text", func(r fake.Review) answer {
 			return answer{Decision: "accept", Hunks: hunk(r, 0, fake.HunkAnswer{Verdict: "reject", NewText: text("zwei\n")})}
 		}, second},
@@ -118,6 +124,10 @@ func TestAnAnswerThatIsNotUnderstoodIsANo(t *testing.T) {
 		`{"decision":"accept","hunks":{"nope":"accept"}}`, `{"decision":"accept","hunks":{"$H":"maybe"}}`, `{"decision":"accept","hunks":{"$H":null}}`, `{"decision":"accept","hunks":{"$H":true}}`,
 		`{"decision":"accept","hunks":{"$H":{}}}`, `{"decision":"accept","hunks":{"$H":{"verdict":"maybe"}}}`, `{"decision":"accept","hunks":{"$H":{"verdict":"accept","newText":7}}}`, `{"decision":"accept","hunks":{"$H":["accept"]}}`,
 		`{"decision":"accept","edited":{"file:///elsewhere":"x"}}`, `{"decision":"accept","edited":{"$U":7}}`, `{"decision":"accept","edited":"x"}`, `{"decision":"accept","comment":7}`,
+		`{"decision":"partial","edited":{"$U":null}}`, `{"decision":"accept","edited":{"$U":null}}`, `{"decision":"accept","revision":0}`,
+		`{"decision":"accept","edited":{"$U":"p\ud83dq\n"}}`, "{\"decision\":\"accept\",\"edited\":{\"$U\":\"caf\xe9\\n\"}}", `{"decision":"accept","edited":{"$U":"\ude01\ud83d"}}`,
+		`{"decision":"accept","hunks":{"$H":{"verdict":"accept","newText":"\ud83d\n"}}}`, "{\"decision\":\"accept\",\"hunks\":{\"$H\":{\"verdict\":\"accept\",\"newText\":\"\xff\\n\"}}}",
+		`{"decision":"accept","edited":{"$U":"x","$U":"y"}}`, `{"decision":"accept","hunks":{"$H":"accept","$H":"accept"}}`,
 	} {
 		t.Run(raw, func(t *testing.T) {
 			t.Parallel()

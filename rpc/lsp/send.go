@@ -99,7 +99,7 @@ func (l *lander) newer(ctx context.Context, before state) bool {
 	defer cancel()
 	newer := false
 	l.e.s.docs.await(ctx, l.edit.Path, func(doc document, open bool) bool {
-		newer = open && doc.rev > before.rev
+		newer = open && doc.told > before.rev
 		return newer
 	})
 	return newer

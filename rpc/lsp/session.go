@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"assent/agent"
@@ -47,6 +49,9 @@ func (s *Server) newSession(ctx context.Context, cwd string, setup host.Setup, t
 		return e
 	}
 	opened, err := engine.Host.Start(ctx, setup)
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) { // a session holds some
+		err = fmt.Errorf("no more files can be opened, since too many sessions are open (%d); restart assent, or remove some with %s", s.sessions.count(), methodSessionDelete)
+	}
 	if err != nil {
 		return nil, failed(err)
 	}

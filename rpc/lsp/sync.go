@@ -1,11 +1,13 @@
 package lsp
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"go.lsp.dev/protocol"
 )
 
@@ -14,9 +16,14 @@ import (
 // again.
 
 type item struct {
-	URI     string `json:"uri"`
-	Version int32  `json:"version"`
-	Text    string `json:"text"`
+	URI     string  `json:"uri"`
+	Version int32   `json:"version"`
+	Text    *string `json:"text"`
+}
+
+// named is all that counts of a document that is saved or closed.
+type named struct {
+	URI string `json:"uri"`
 }
 
 // contentChange is a change of a part or, without a range, of all.
@@ -25,24 +32,58 @@ type contentChange struct {
 	Text  *string         `json:"text"`
 }
 
+// didOpen takes the text of a document. One that can't be read is open all the same:
+// were it left out, the disk would be written behind what the person has.
 func (s *Server) didOpen(raw json.RawMessage) {
 	var p struct {
 		TextDocument item `json:"textDocument"`
 	}
-	if err := json.Unmarshal(raw, &p); err != nil || p.TextDocument.URI == "" {
+	err := json.Unmarshal(raw, &p)
+	doc := p.TextDocument
+	if doc.URI == "" {
 		s.badNotification("textDocument/didOpen", err)
 		return
 	}
-	s.docs.open(p.TextDocument.URI, p.TextDocument.Version, p.TextDocument.Text, notText(raw))
+	text, broken := "", notText(raw)
+	switch {
+	case err != nil:
+		broken = misfit(err)
+	case doc.Text == nil:
+		broken = "it was opened without a text"
+	default:
+		text = *doc.Text
+	}
+	s.docs.open(doc.URI, doc.Version, text, broken)
+	if broken != "" {
+		s.cantFollow(doc.URI, broken)
+	}
+}
+
+// cantFollow tells the person of a text that is not known.
+func (s *Server) cantFollow(uri, why string) {
+	s.tell(protocol.MessageTypeWarning, fmt.Sprintf("assent can't follow the text of %s (%s), so it leaves the file alone; save it, or close it and open it again.", uri, why))
+}
+
+// misfit says for a person why a notification can't be read.
+func misfit(err error) string {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Sprintf("its %s can't be a %s", wrong.Field, wrong.Value)
+	}
+	return err.Error()
 }
 
 // notText says why the texts in a message can't be relied on: each byte that is not
-// UTF-8 became a replacement character, and positions in UTF-8 count others.
+// UTF-8, and each half of a surrogate pair, became a replacement character. A client
+// that compares its texts by UTF-16 units sends halves where one character takes the
+// place of another.
 func notText(raw json.RawMessage) string {
-	if utf8.Valid(raw) {
-		return ""
+	switch {
+	case !utf8.Valid(raw):
+		return "it has bytes that are not UTF-8"
+	case bytes.Contains(raw, []byte(`\u`)) && !jsontext.Value(raw).IsValid(jsontext.AllowDuplicateNames(true)):
+		return "it has half a surrogate pair"
 	}
-	return "it has bytes that are not UTF-8"
+	return ""
 }
 
 // didChange takes the changes to a document. If they can't be followed, its text is
@@ -58,11 +99,11 @@ func (s *Server) didChange(raw json.RawMessage) {
 		s.badNotification("textDocument/didChange", err)
 		return
 	}
-	s.docs.update(p.TextDocument.URI, func(doc *document) {
+	s.docs.update(p.TextDocument.URI, func(doc *document) bool {
 		was := doc.broken
-		doc.version, doc.unsure = p.TextDocument.Version, false
+		doc.version = p.TextDocument.Version
 		if err != nil {
-			doc.broken = err.Error()
+			doc.broken = misfit(err)
 		} else {
 			doc.apply(p.ContentChanges, s.client.encoding)
 		}
@@ -70,8 +111,9 @@ func (s *Server) didChange(raw json.RawMessage) {
 			doc.broken = bad
 		}
 		if doc.broken != "" && was == "" {
-			s.tell(protocol.MessageTypeWarning, fmt.Sprintf("assent can't follow the text of %s (%s), so it leaves the file alone; save it, or close it and open it again.", doc.uri, doc.broken))
+			s.cantFollow(doc.uri, doc.broken)
 		}
+		return true
 	})
 }
 
@@ -102,23 +144,24 @@ func (doc *document) apply(changes []contentChange, e encoding) {
 // didSave takes the text that was saved, which mends what could not be followed.
 func (s *Server) didSave(raw json.RawMessage) {
 	var p struct {
-		TextDocument item    `json:"textDocument"`
+		TextDocument named   `json:"textDocument"`
 		Text         *string `json:"text"`
 	}
 	if err := json.Unmarshal(raw, &p); err != nil || p.TextDocument.URI == "" {
 		s.badNotification("textDocument/didSave", err)
 		return
 	}
-	s.docs.update(p.TextDocument.URI, func(doc *document) {
+	s.docs.update(p.TextDocument.URI, func(doc *document) bool {
 		if p.Text != nil {
-			doc.text, doc.broken, doc.unsure = *p.Text, notText(raw), false
+			doc.text, doc.broken = *p.Text, notText(raw)
 		}
+		return p.Text != nil
 	})
 }
 
 func (s *Server) didClose(raw json.RawMessage) {
 	var p struct {
-		TextDocument item `json:"textDocument"`
+		TextDocument named `json:"textDocument"`
 	}
 	if err := json.Unmarshal(raw, &p); err != nil || p.TextDocument.URI == "" {
 		s.badNotification("textDocument/didClose", err)

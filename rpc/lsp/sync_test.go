@@ -82,7 +82,7 @@ func TestChangesAreFollowed(t *testing.T) {
 		{"in an empty text", "", "[" + ranged("0", "0", "0", "0", "x") + "]", "x"},
 		{"no change at all", "a\n", "[]", "a\n"},
 		{"changes that are null", "a\n", "null", "a\n"},
-		{"a lone surrogate", "a\n", `[{"text":"\ud83d!"}]`, "\ufffd!"},
+		{"a pair of escapes", "a\n", `[{"text":"\ud83d\ude01 \\ud83d!"}]`, "😁 \\ud83d!"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -109,6 +109,9 @@ func TestAChangeThatCantBeFollowedIsToldOnceAndMendedByAWholeText(t *testing.T) 
 		"a negative line":                  "[" + ranged("-1", "0", "0", "0", "x") + "]",
 		"a line that is a fraction":        "[" + ranged("0.5", "0", "1", "0", "x") + "]",
 		"a text that is a number":          `[{"text":7}]`,
+		"the second half of a character":   `[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":1}},"text":"\ude01"}]`,
+		"a whole text with half a pair":    `[{"text":"x\ud83d\n"}]`,
+		"an end inside of a character":     `[{"text":"😀\n"},` + ranged("0", "1", "0", "2", "") + "]",
 		"the second of two changes":        "[" + ranged("0", "0", "0", "0", "x") + "," + ranged("9", "0", "9", "0", "x") + "]",
 		"the whole text before a bad part": `[{"text":"a\n"},` + ranged("9", "0", "9", "0", "x") + "]",
 	} {
@@ -147,6 +150,47 @@ func TestAChangeThatCantBeFollowedIsToldOnceAndMendedByAWholeText(t *testing.T) 
 				t.Errorf("after another open it is %q, %s", doc.text, doc.broken)
 			}
 		})
+	}
+}
+
+// Were it left out, the file would be written behind what the person has there.
+func TestAnOpenThatCantBeReadLeavesTheFileAlone(t *testing.T) {
+	for name, doc := range map[string]string{
+		"without a text":              `"version":1`,
+		"a text that is null":         `"version":1,"text":null`,
+		"a text that is a number":     `"version":1,"text":7`,
+		"half a surrogate pair":       `"version":1,"text":"mine \ud83d\n"`,
+		"a version that is a part":    `"version":1.5,"text":"mine\n"`,
+		"a version in a string":       `"version":"1","text":"mine\n"`,
+		"a version that is too large": `"version":4294967296,"text":"mine\n"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := deskWith(t, fake.Options{NoApplyEdit: true}, map[string]string{"a": "disk\n"}, calls(edits("c1", "a", "disk", "ours")))
+			d.tell("textDocument/didOpen", json.RawMessage(`{"textDocument":{"uri":"`+d.uri("a")+`","languageId":"x",`+doc+`}}`))
+			if n := d.warned(); n != 1 {
+				t.Errorf("the person was told %d times", n)
+			}
+			d.say(fake.Prompt{})
+			has(t, d.results()[0].Output, "not known")
+			if data, err := os.ReadFile(filepath.Join(d.dir, "a")); err != nil || string(data) != "disk\n" {
+				t.Errorf("the disk has %q, %v", data, err)
+			}
+			d.change(d.uri("a"), "2", `[{"text":"whole\n"}]`)
+			if doc := d.held(d.uri("a")); doc.broken != "" || doc.text != "whole\n" {
+				t.Errorf("after a whole text it is %q, %s", doc.text, doc.broken)
+			}
+		})
+	}
+}
+
+func TestACloseCountsWhateverItHasBesides(t *testing.T) {
+	d := deskWith(t, fake.Options{}, nil)
+	d.open(d.uri("a"), "a\n")
+	d.tell("textDocument/didClose", json.RawMessage(`{"textDocument":{"uri":"`+d.uri("a")+`","version":"1","text":7}}`))
+	d.settle()
+	if doc, open := d.server.docs.get(d.uri("a")); open {
+		t.Errorf("it is open: %+v", doc)
 	}
 }
 

@@ -102,6 +102,13 @@ func (r *sessions) add(s *session, t *turn) {
 	}
 }
 
+// count is how many sessions are open.
+func (r *sessions) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.open)
+}
+
 // cancel cancels the turns that are meant, and returns all.
 func (r *sessions) cancel(meant func(*turn) bool) []*turn {
 	r.mu.Lock()

@@ -2,11 +2,13 @@ package lsp
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"assent/agent"
 	"assent/editors/fake"
+	"assent/rpc"
 )
 
 // onScreen is a review that stays open until its context ends; shown gets one value
@@ -260,5 +262,39 @@ func TestASecondCancelAndALateYesDoNotTouchTheNextPrompt(t *testing.T) {
 	}
 	if n := len(eventsOf[DecidedEvent](d, "decided")); n != 0 {
 		t.Error("what was cancelled was decided")
+	}
+}
+
+// A prompt reads its context before it runs, and a cancel may come meanwhile.
+func TestAPromptThatIsCancelledWhileItReadsItsContextIsCancelled(t *testing.T) {
+	for name, fresh := range map[string]bool{"a new session": true, "one that is there": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := deskWith(t, fake.Options{}, map[string]string{"a": "text\n"})
+			params := PromptParams{Text: "go", Context: []ContextItem{{URI: d.uri("a")}}}
+			if !fresh {
+				params.SessionID = d.session()
+			}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			work := d.server.acceptPrompt(ctx, params)
+			d.server.sessions.cancelAll()
+			answer, err := work()
+			result, ok := answer.(PromptResult)
+			if err != nil || !ok || result.StopReason != "cancelled" || result.SessionID == "" {
+				t.Fatalf("it is answered with %+v, %v", answer, err)
+			}
+			open := len(d.server.sessions.busy())
+			work = d.server.acceptPrompt(ctx, params)
+			cancel(rpc.ErrCancelled)
+			if answer, err := work(); !errors.Is(err, rpc.ErrCancelled) {
+				t.Errorf("a request that is cancelled is answered with %+v, %v", answer, err)
+			}
+			if n := len(d.server.sessions.busy()); n != open {
+				t.Errorf("%d sessions are open, and were %d", n, open)
+			}
+			if r := d.say(fake.Prompt{SessionID: result.SessionID}); r.StopReason != "complete" {
+				t.Errorf("the session went on to %+v", r)
+			}
+		})
 	}
 }

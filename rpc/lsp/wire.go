@@ -224,7 +224,7 @@ type Hunk struct {
 
 // ReviewResult is the client's answer to assent/review.
 type ReviewResult struct {
-	Revision int                    `json:"revision,omitempty"`
+	Revision *int                   `json:"revision,omitempty"`
 	Decision string                 `json:"decision"`
 	Files    table[string]          `json:"files,omitempty"`
 	Hunks    table[json.RawMessage] `json:"hunks,omitempty"`

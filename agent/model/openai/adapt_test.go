@@ -197,4 +197,18 @@ func TestReasoningGoesBackToAServerThatWantsIt(t *testing.T) {
 	if _, _, err := run(m, req); err != nil {
 		t.Error(err)
 	}
+
+	bodies = nil // and where there is none to give back, as after a change of the model
+	m = connect(t, picky(t, &bodies, func(req map[string]any) (int, string) {
+		if text, _ := json.Marshal(req); !strings.Contains(string(text), `"reasoning_content":"(`) {
+			return 400, `{"error":{"message":"thinking is enabled but reasoning_content is missing in assistant tool call message at index 1"}}`
+		}
+		return 0, ""
+	}))
+	req.Messages[1].Blocks = req.Messages[1].Blocks[1:]
+	for i := range 3 {
+		if _, _, err := run(m, req); (err != nil) != (i < 2) {
+			t.Errorf("request %d: %v", i+1, err)
+		}
+	}
 }

@@ -166,8 +166,15 @@ func chatReply(e *encoder, m agent.Message) []any {
 			}
 		}
 	}
+	if e.form.filled && len(w.ToolCalls) > 0 && w.ReasoningContent+w.Reasoning == "" {
+		w.ReasoningContent = noReasoning
+	}
 	return []any{w}
 }
+
+// noReasoning stands for reasoning that another model did, or that was lost. Some
+// servers want theirs beside each call and take no empty one.
+const noReasoning = "(not kept)"
 
 // chatContent is a text, or parts if there are pictures.
 func chatContent(e *encoder, m agent.Message) any {

@@ -19,6 +19,7 @@ type form struct {
 	marks     bool // of what is to be cached
 	system    systemRole
 	reasoning bool // sends the reasoning back
+	filled    bool // and a word where there is none, beside calls
 	extras    bool // sends back what else came with calls and reasoning
 	merged    bool // no two messages of the user in a row
 	images    bool
@@ -125,6 +126,9 @@ func (f *form) adaptReasoning(c complaint) string {
 	case !f.reasoning && c.wantsReasoningBack():
 		f.reasoning = true
 		return "its reasoning is sent back from now on"
+	case !f.filled && c.wantsReasoningBack():
+		f.filled = true
+		return "calls go back with a word in place of reasoning that is not known"
 	case f.reasoning && (c.names("reasoning_content") || c.names("reasoning")):
 		f.reasoning = false
 		return "its reasoning is not sent back from now on"

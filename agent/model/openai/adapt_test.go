@@ -82,6 +82,8 @@ func TestWhatAServerDoesNotTakeIsLeftOut(t *testing.T) {
 		right  func(map[string]any) bool
 	}{
 		"the count of tokens": {nil, has("stream_options"), 422, `{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted"}]}`, nil},
+		"a stream": {nil, func(req map[string]any) bool { return req["stream"] == true }, 400, `{"error":{"message":"Unsupported value: 'stream' does not support true with this model.","param":"stream","code":"unsupported_value"}}`,
+			func(req map[string]any) bool { return req["stream_options"] == nil }},
 		"the name of the limit": {func(o *openai.Options) { o.MaxTokens = 7 }, has("max_tokens"), 400,
 			`{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`, has("max_completion_tokens")},
 		"the limit at all": {func(o *openai.Options) { o.MaxTokens = 7 }, has("max_tokens"), 400, `{"error":{"message":"Unrecognized request argument supplied: max_tokens"}}`, nil},

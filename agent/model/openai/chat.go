@@ -52,8 +52,8 @@ type chatFunction struct {
 }
 
 func (chat) head(e *encoder, req agent.Request) any {
-	h := chatHead{Model: e.model, Stream: true}
-	if e.form.usage {
+	h := chatHead{Model: e.model, Stream: e.form.streamed}
+	if e.form.usage && e.form.streamed {
 		h.StreamOptions = &streamOptions{true}
 	}
 	switch e.form.maxTokens {

@@ -9,6 +9,7 @@ import (
 // turned out not to take. It is a value, so that a request knows what it was made
 // with though another one learns something meanwhile.
 type form struct {
+	streamed  bool   // asks for the reply in pieces
 	usage     bool   // asks for the count of tokens
 	maxTokens string // name of the field, "": it is left out
 	renamed   bool   // that is its second name
@@ -39,7 +40,7 @@ const (
 // newForm is how to begin with a server of this kind.
 func newForm(p Provider, o Options) form {
 	f := form{
-		usage: !p.dialect.noUsage, effort: o.Effort != "", summary: true, encrypted: true,
+		streamed: true, usage: !p.dialect.noUsage, effort: o.Effort != "", summary: true, encrypted: true,
 		cacheKey: p.dialect.cacheKey, marks: p.dialect.marks && strings.HasPrefix(o.Model, "anthropic/"),
 		reasoning: p.dialect.reasoning, extras: true, images: true, ids: p.dialect.ids, schema: p.dialect.schema,
 	}
@@ -74,6 +75,7 @@ func (f form) adapt(c complaint) (form, string) {
 	for _, try := range []func() string{
 		func() string { return f.adaptMaxTokens(c) },
 		func() string { return drop("stream_options", &f.usage) },
+		func() string { return drop("stream", &f.streamed) },
 		func() string { return drop("prompt_cache_key", &f.cacheKey) },
 		func() string { return drop("cache_control", &f.marks) },
 		func() string { return drop("reasoning_effort", &f.effort) },

@@ -44,7 +44,7 @@ type responsesTool struct {
 }
 
 func (responses) head(e *encoder, req agent.Request) any {
-	h := responsesHead{Model: e.model, Stream: true}
+	h := responsesHead{Model: e.model, Stream: e.form.streamed}
 	if e.form.maxTokens != "" {
 		h.MaxTokens = e.maxTokens
 	}

@@ -293,12 +293,13 @@ func (f *filter) dropSpace() {
 
 // say lets text through, with the space before it.
 func (f *filter) say(out *piece, text string) {
+	if f.trim {
+		f.space, text = "", strings.TrimLeft(text, space)
+	}
 	if text == "" {
 		return
 	}
-	if !f.trim {
-		out.text.WriteString(f.space)
-	}
+	out.text.WriteString(f.space)
 	out.text.WriteString(text)
 	f.space, f.trim, f.spoke = "", false, true
 }

@@ -28,9 +28,8 @@ type watch struct {
 
 	mu    sync.Mutex
 	timer *time.Timer
-	last  time.Time // data came, or the consumer took it
-	begun bool      // there was data
-	held  bool      // the consumer has it: nobody is silent
+	last  time.Time // data came
+	over  bool      // nothing more is needed
 }
 
 func newWatch(cancel context.CancelCauseFunc, idle time.Duration) *watch {
@@ -39,40 +38,37 @@ func newWatch(cancel context.CancelCauseFunc, idle time.Duration) *watch {
 	return w
 }
 
-// comment notes that something came that is no data.
-func (w *watch) comment() {
+// line notes that something came, perhaps a comment.
+func (w *watch) line() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.begun && !w.held {
+	if !w.over {
 		w.timer.Reset(min(w.idle, time.Until(w.last.Add(w.total))))
 	}
 }
 
-// hold stops the clock while the consumer has what came: a slow person is not a
-// silent server.
-func (w *watch) hold() {
+// data notes that an event came.
+func (w *watch) data() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.timer.Stop()
-	w.begun, w.held = true, true
+	w.last = time.Now()
+	if !w.over {
+		w.timer.Reset(w.idle)
+	}
 }
 
-// wait starts the clock for the next event. Of a reply that said that it is finished
-// only a count of tokens can follow, which gets a moment.
-func (w *watch) wait(finished bool) {
+// finished gives the rest of the stream, which is only a count of tokens, a moment.
+func (w *watch) finished() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.last, w.held = time.Now(), false
-	limit, cause := w.idle, errSilence
-	if finished {
-		limit, cause = min(lingerTime, w.idle), errLingered
+	if !w.over && w.timer.Stop() {
+		w.over = true
+		w.timer = time.AfterFunc(lingerTime, func() { w.cancel(errLingered) })
 	}
-	w.timer = time.AfterFunc(limit, func() { w.cancel(cause) })
 }
 
 func (w *watch) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.held = true
 	w.timer.Stop()
 }

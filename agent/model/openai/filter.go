@@ -23,7 +23,6 @@ type filter struct {
 	space  string // held until what follows is known
 	closer string // in reasoning or a written call: what ends it
 	call   *strings.Builder
-	bare   bool // the reply so far is the beginning of a JSON object
 
 	spoke    bool // text was let through
 	thought  bool // reasoning was found

@@ -76,7 +76,7 @@ func (c *composer) compose(mayCall bool) {
 	}
 	switch {
 	case early:
-		c.done()
+		c.reply.vague = !c.done()
 	case calls > 0:
 		c.end([]string{"tool_calls", "tool_calls", "stop"}[c.random.IntN(3)])
 	default:
@@ -188,13 +188,16 @@ func (c *composer) finish(reason string) {
 	c.reply.finish = c.last()
 }
 
-func (c *composer) done() {
+// done ends a reply, and reports whether it says so.
+func (c *composer) done() bool {
 	if c.random.IntN(2) == 0 {
 		c.event(map[string]any{"choices": []any{}, "usage": map[string]any{"prompt_tokens": 100, "completion_tokens": 10}})
 	}
-	if c.random.IntN(8) > 0 { // not all servers say it
+	says := c.random.IntN(8) > 0 // not all servers do
+	if says {
 		c.write("data: [DONE]")
 	}
+	return says
 }
 
 func (c *composer) event(fields map[string]any) {

@@ -36,6 +36,7 @@ type chaosReply struct {
 	body   []byte
 	ends   []int // of the events in it
 	finish int   // where in body the finish reason is said
+	vague  bool  // more follows that, and nothing says that it is all
 	calls  []chaosCall
 
 	sent  int  // at most so many bytes of body went out

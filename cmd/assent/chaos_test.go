@@ -266,6 +266,11 @@ func (c *chaos) judge(r *chaosReply, call chaosCall, found traces) string {
 		once = traces{results: 1}
 	}
 	switch {
+	case r.whole && r.vague: // as if cut: a cut one would look the same
+		c.lost++
+		if found != (traces{}) {
+			return "of a reply that may have been cut was done"
+		}
 	case r.whole && r.fault != faultWritten:
 		if found != once {
 			return "of a whole reply was not done once"

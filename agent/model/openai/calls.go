@@ -27,6 +27,8 @@ type call struct {
 	index    *int
 	args     strings.Builder
 	shape    shape // of args
+	broken   bool  // its server says that it is not whole
+	again    bool  // its name came once more, without arguments
 	opaque   string
 }
 
@@ -79,8 +81,18 @@ func (a *calls) route(f fragment) *call {
 		return c
 	}
 	c := a.newest(sameIndexed(f))
-	if c == nil || f.name != "" && c.name != "" && (f.name != c.name || f.args != "" && c.shape.whole) {
+	switch {
+	case c == nil, f.name != "" && c.name != "" && f.name != c.name:
 		return a.open(f)
+	case f.name != "" && c.name != "" && c.shape.whole && (f.args != "" || f.index == nil):
+		return a.open(f)
+	case f.name != "" && c.shape.whole: // its name once more, or the head of another one
+		c.again = true
+	case f.args != "" && c.again:
+		c.again = false
+		next := a.open(f)
+		next.name = c.name
+		return next
 	}
 	return c
 }
@@ -108,7 +120,15 @@ func (a *calls) open(f fragment) *call {
 // repeats reports whether a fragment says the whole call again, as some servers do
 // at its end: taken twice, it would be run twice.
 func (c *call) repeats(f fragment) bool {
-	return c.shape.whole && f.id != "" && f.id == c.id && f.args == c.args.String()
+	return c.shape.whole && f.id != "" && f.id == c.id && sameJSON(f.args, c.args.String())
+}
+
+func sameJSON(a, b string) bool {
+	if a == b {
+		return true
+	}
+	var x, y bytes.Buffer
+	return json.Compact(&x, []byte(a)) == nil && json.Compact(&y, []byte(b)) == nil && x.String() == y.String()
 }
 
 // another reports whether a named fragment with the id of c is a call of its own:
@@ -118,7 +138,7 @@ func (c *call) another(f fragment) bool {
 }
 
 // cut reports whether the arguments end before their object does.
-func (c *call) cut() bool { return c.shape.open() }
+func (c *call) cut() bool { return c.broken || c.shape.open() }
 
 // use keeps the server's id, also one that is missing or not unique: ids are made
 // unique where the whole session is known.

@@ -101,6 +101,8 @@ type chatReader struct {
 	known   bool // an event was of this protocol
 	done    bool // [DONE] came
 	loose   bool // more came after the finish reason
+	pieces  bool // something of the reply came
+	tools   bool // a call came as a tool call
 }
 
 func (r *chatReader) take(ev event) (agent.Chunk, error) {
@@ -109,7 +111,7 @@ func (r *chatReader) take(ev event) (agent.Chunk, error) {
 		r.done = true
 		return agent.Chunk{}, nil
 	case ev.kind == "error":
-		return agent.Chunk{}, r.server.streamError(ev.data)
+		return agent.Chunk{}, r.complain(r.server, ev.data)
 	}
 	var c chunk
 	if err := json.Unmarshal(ev.data, &c); err != nil {
@@ -119,11 +121,11 @@ func (r *chatReader) take(ev event) (agent.Chunk, error) {
 		return agent.Chunk{}, r.server.strangeEvent(ev.data, err)
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return agent.Chunk{}, r.server.streamError(ev.data)
+		return agent.Chunk{}, r.complain(r.server, ev.data)
 	}
 	if len(c.Choices) == 0 && c.Usage == nil && !r.known {
 		if parseComplaint(ev.data).message != "" {
-			return agent.Chunk{}, r.server.streamError(ev.data)
+			return agent.Chunk{}, r.complain(r.server, ev.data)
 		}
 		return agent.Chunk{}, nil
 	}
@@ -149,8 +151,11 @@ func joined(a, b agent.Chunk) agent.Chunk {
 }
 
 func (r *chatReader) choice(c *choice) (shown agent.Chunk) {
-	shown = joined(r.delta(&c.Delta), r.delta(&c.Message))
-	if c.FinishReason != "" {
+	shown = r.delta(&c.Delta)
+	if !r.pieces { // else it says again what came
+		shown = joined(shown, r.delta(&c.Message))
+	}
+	if c.FinishReason != "" && c.FinishReason != "null" {
 		r.finish, r.loose = string(c.FinishReason), false
 	}
 	return shown
@@ -170,6 +175,7 @@ func (r *chatReader) delta(d *delta) agent.Chunk {
 	shown = joined(shown, r.write(d.Content.text))
 	shown = joined(shown, r.write(string(d.Refusal)))
 	r.refused = r.refused || d.Refusal != ""
+	r.tools = r.tools || len(d.ToolCalls) > 0
 	for _, t := range d.ToolCalls {
 		f := fragment{id: string(t.ID), name: string(t.Function.Name), args: string(t.Function.Arguments), opaque: string(t.Extra)}
 		if t.Index != nil {
@@ -178,25 +184,26 @@ func (r *chatReader) delta(d *delta) agent.Chunk {
 		}
 		r.calls.add(f)
 	}
-	if d.FunctionCall != nil {
+	if d.FunctionCall != nil && !r.tools { // else it says the same in an older way
 		r.calls.add(fragment{name: string(d.FunctionCall.Name), args: string(d.FunctionCall.Arguments)})
 	}
-	r.loose = r.loose || shown != (agent.Chunk{}) || len(d.ToolCalls) > 0
+	if d.Content.text+d.Content.thinking != "" || shown != (agent.Chunk{}) || len(d.ToolCalls) > 0 || d.FunctionCall != nil {
+		r.loose, r.pieces = true, true
+	}
 	return shown
 }
 
 func (r *chatReader) finished() bool { return r.finish != "" && !r.loose }
 
-func (r *chatReader) end(clean bool) (agent.Chunk, agent.Message, error) {
+func (r *chatReader) end() (agent.Chunk, agent.Message, error) {
 	shown := r.rest()
 	if !r.known && !r.done {
 		return shown, agent.Message{}, errNotReply
 	}
-	if !r.done && !r.finished() && !(clean && r.finish != "") {
+	if !r.done && !r.finished() {
 		return shown, agent.Message{}, r.server.cutError(nil)
 	}
-	switch r.finish {
-	case "error", "insufficient_system_resource", "network_error", "abort", "malformed_function_call":
+	if r.bad() {
 		return shown, agent.Message{}, r.server.endedBadly(r.finish)
 	}
 	r.opaque = r.details.json()

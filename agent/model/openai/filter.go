@@ -20,18 +20,16 @@ type filter struct {
 	written []written
 
 	buf    string // not decided yet
-	space  string // held until what follows is known
+	space  []byte // held until what follows is known
 	closer string // in reasoning or a written call: what ends it
 	call   *strings.Builder
+	lone   bool // that call began a line
+	bare   bool // that call is the whole reply, a JSON object
 
-	spoke    bool // text was let through
-	thought  bool // reasoning was found
-	trim     bool // space is to be left out
-	inLine   bool // the line has more than space
-	ticks    int  // length of the run of backticks that was just read
-	tickLine bool // that run began the line
-	code     int  // length of the run that opened the code span, 0 is outside
-	fenced   bool
+	spoke   bool // text was let through
+	thought bool // reasoning was found
+	trim    bool // space is to be left out
+	line    line
 }
 
 // written is a call that stands in the text.
@@ -64,7 +62,7 @@ var callMarks = []struct{ open, close string }{
 }
 
 // marks are the first letters of all tags and marks, and what else changes the state.
-const marks = "<[◁`\n"
+const marks = "<[◁`~\n"
 
 const space = " \t\r\n"
 
@@ -80,7 +78,7 @@ func (p *piece) chunk() agent.Chunk {
 
 // add takes a piece of the text and returns what is to be shown of it by now.
 func (f *filter) add(text string) agent.Chunk {
-	if f.buf == "" && f.spoke && !f.trim && f.closer == "" && f.call == nil && f.ticks == 0 && !strings.ContainsAny(text, marks) {
+	if f.buf == "" && f.spoke && !f.trim && f.closer == "" && f.call == nil && f.line.run == 0 && !strings.ContainsAny(text, marks) {
 		return f.plain(text)
 	}
 	var out piece
@@ -94,13 +92,14 @@ func (f *filter) add(text string) agent.Chunk {
 
 // plain is the short way for a piece in the middle of a line, as most are.
 func (f *filter) plain(text string) agent.Chunk {
+	f.line.text(text)
 	body := strings.TrimRight(text, space)
 	if body == "" {
-		f.space += text
+		f.space = append(f.space, text...)
 		return agent.Chunk{}
 	}
-	shown := f.space + body
-	f.space, f.inLine = text[len(body):], true
+	shown := string(f.space) + body
+	f.space = append(f.space[:0], text[len(body):]...)
 	return agent.Chunk{Text: shown}
 }
 
@@ -109,12 +108,12 @@ func (f *filter) end() agent.Chunk {
 	var out piece
 	f.run(&out, true)
 	if f.call != nil {
-		f.endCall(&out)
+		f.endCall(&out, f.closer == "")
 	}
 	if f.closer == "" && !f.trim && len(f.written) == 0 {
-		out.text.WriteString(f.space)
+		out.text.Write(f.space)
 	}
-	f.space = ""
+	f.space = nil
 	return out.chunk()
 }
 
@@ -158,9 +157,9 @@ func (f *filter) inside(out *piece, final bool) {
 	f.buf = f.buf[len(f.closer):]
 	if f.call != nil {
 		f.call.WriteString(f.closer)
-		f.endCall(out)
+		f.endCall(out, true)
 	} else {
-		f.closer, f.space, f.trim, f.inLine = "", "", true, false
+		f.closer, f.space, f.trim, f.line.filled = "", f.space[:0], true, false
 	}
 }
 
@@ -169,20 +168,20 @@ func (f *filter) think(out *piece, text string) {
 	body := strings.TrimRight(text, space)
 	after := text[len(body):]
 	if body == "" {
-		f.space += text
+		f.space = append(f.space, text...)
 		return
 	}
 	if f.trim {
-		f.space, body = "", strings.TrimLeft(body, space)
+		f.space, body = f.space[:0], strings.TrimLeft(body, space)
 	}
-	out.thinking.WriteString(f.space)
+	out.thinking.Write(f.space)
 	out.thinking.WriteString(body)
-	f.space, f.trim = after, false
+	f.space, f.trim = append(f.space[:0], after...), false
 }
 
 // outside reads text up to the next letter that may change the state, and that.
 func (f *filter) outside(out *piece, final bool) {
-	if !f.spoke && !f.bareEnds(final) {
+	if !f.spoke && f.heldAsCall(final) {
 		return
 	}
 	plain := strings.IndexAny(f.buf, marks)
@@ -190,87 +189,92 @@ func (f *filter) outside(out *piece, final bool) {
 		plain = len(f.buf)
 	}
 	if plain > 0 {
-		f.endTicks()
 		body := strings.TrimRight(f.buf[:plain], space)
+		f.line.text(f.buf[:plain])
 		f.say(out, body)
-		f.inLine = f.inLine || body != ""
-		f.space, f.buf = f.space+f.buf[len(body):plain], f.buf[plain:]
+		f.space, f.buf = append(f.space, f.buf[len(body):plain]...), f.buf[plain:]
 		return
 	}
-	switch f.buf[0] {
+	switch c := f.buf[0]; c {
 	case '\n':
-		f.endTicks()
-		f.space, f.inLine, f.buf = f.space+"\n", false, f.buf[1:]
-		f.code = 0 // a span may go on, but a tag on a line of its own is none
-	case '`':
-		if f.ticks == 0 {
-			f.tickLine = !f.inLine
-		}
-		f.ticks++
-		f.say(out, "`")
-		f.inLine, f.buf = true, f.buf[1:]
+		f.line.end()
+		f.space, f.buf = append(f.space, '\n'), f.buf[1:]
+	case '`', '~':
+		f.line.tick(c)
+		f.say(out, f.buf[:1])
+		f.buf = f.buf[1:]
 	default:
-		f.endTicks()
+		f.line.settle()
 		f.tag(out, final)
 	}
 }
 
-// endTicks ends a run of backticks, which opens or closes a fence or a code span.
-func (f *filter) endTicks() {
-	switch {
-	case f.ticks == 0:
-		return
-	case f.tickLine && f.ticks >= 3:
-		f.fenced, f.code = !f.fenced, 0
-	case f.fenced:
-	case f.code == 0:
-		f.code = f.ticks
-	case f.code == f.ticks:
-		f.code = 0
-	}
-	f.ticks = 0
-}
-
 // tag reads a tag or a mark, or one letter that begins none.
 func (f *filter) tag(out *piece, final bool) {
-	maybe := false // buf may be the beginning of one
-	if !f.fenced && f.code == 0 {
-		for _, t := range thinkingTags {
-			switch {
-			case strings.HasPrefix(f.buf, t.open) && !f.inLine:
-				f.buf = f.buf[len(t.open):]
-				f.dropSpace()
-				f.closer, f.trim, f.thought = t.close, true, true
-				return
-			case strings.HasPrefix(f.buf, t.close) && !f.thought:
-				f.buf = f.buf[len(t.close):]
-				f.recast(out)
-				return
-			case strings.HasPrefix(f.buf, t.close):
-				f.buf = f.buf[len(t.close):] // once more, for nothing
-				return
-			}
-			maybe = maybe || !f.inLine && strings.HasPrefix(t.open, f.buf) || strings.HasPrefix(t.close, f.buf)
+	if !f.line.quoted() {
+		if f.thinkingTag(out, final) || f.callMark(final) {
+			return
 		}
-		for _, m := range callMarks {
-			if f.offered == nil {
-				break
-			}
-			if strings.HasPrefix(f.buf, m.open) {
-				f.buf = f.buf[len(m.open):]
-				f.call, f.closer = &strings.Builder{}, m.close
-				f.call.WriteString(m.open)
-				return
-			}
-			maybe = maybe || strings.HasPrefix(m.open, f.buf)
-		}
-	}
-	if maybe && !final {
-		return
 	}
 	_, size := utf8.DecodeRuneInString(f.buf)
 	f.say(out, f.buf[:size])
-	f.inLine, f.buf = true, f.buf[size:]
+	f.line.filled, f.buf = true, f.buf[size:]
+}
+
+// thinkingTag takes a tag, or waits while there may be one.
+func (f *filter) thinkingTag(out *piece, final bool) bool {
+	begins := !f.line.filled && (!f.line.indented || !f.spoke)
+	for _, t := range thinkingTags {
+		switch {
+		case begins && strings.HasPrefix(f.buf, t.open):
+			f.buf = f.buf[len(t.open):]
+			if !f.spoke {
+				f.space = nil
+			}
+			f.closer, f.trim, f.thought = t.close, true, true
+			return true
+		case f.buf == t.close && !final && len(f.space) > 0 && f.line.filled:
+			return true // what follows says whether it is part of a sentence
+		case strings.HasPrefix(f.buf, t.close) && !f.inSentence(t.close):
+			f.buf = f.buf[len(t.close):]
+			if !f.thought { // else it is there once more, for nothing
+				f.recast(out)
+			}
+			return true
+		case !final && (begins && strings.HasPrefix(t.open, f.buf) || strings.HasPrefix(t.close, f.buf) && len(f.buf) < len(t.close)):
+			return true
+		}
+	}
+	return false
+}
+
+// inSentence reports whether a closing tag stands between two words, or in a line of
+// code, as in a text about it.
+func (f *filter) inSentence(tag string) bool {
+	between := len(f.space) > 0 && f.line.filled && strings.HasPrefix(f.buf, tag+" ")
+	return between || f.line.indented && !f.line.filled
+}
+
+// callMark takes the beginning of a written call, or waits while there may be one.
+func (f *filter) callMark(final bool) bool {
+	if f.offered == nil {
+		return false
+	}
+	for _, m := range callMarks {
+		if m.close == "" && f.line.filled {
+			continue
+		}
+		if strings.HasPrefix(f.buf, m.open) {
+			f.buf = f.buf[len(m.open):]
+			f.call, f.closer, f.lone = &strings.Builder{}, m.close, !f.line.filled
+			f.call.WriteString(m.open)
+			return true
+		}
+		if !final && strings.HasPrefix(m.open, f.buf) {
+			return true
+		}
+	}
+	return false
 }
 
 // recast makes reasoning of all text so far.
@@ -280,25 +284,18 @@ func (f *filter) recast(out *piece) {
 		out.text.Reset()
 		out.recast = true
 	}
-	f.thought, f.spoke, f.trim, f.space, f.inLine = true, false, true, "", false
-}
-
-// dropSpace leaves out the space before reasoning that begins a reply.
-func (f *filter) dropSpace() {
-	if !f.spoke {
-		f.space = ""
-	}
+	f.thought, f.spoke, f.trim, f.space, f.line.filled = true, false, true, nil, false
 }
 
 // say lets text through, with the space before it.
 func (f *filter) say(out *piece, text string) {
 	if f.trim {
-		f.space, text = "", strings.TrimLeft(text, space)
+		f.space, text = f.space[:0], strings.TrimLeft(text, space)
 	}
 	if text == "" {
 		return
 	}
-	out.text.WriteString(f.space)
+	out.text.Write(f.space)
 	out.text.WriteString(text)
-	f.space, f.trim, f.spoke = "", false, true
+	f.space, f.trim, f.spoke = f.space[:0], false, true
 }

@@ -242,7 +242,7 @@ func (m *Model) stream(ctx context.Context, req agent.Request, yield func(agent.
 // receive reads events until the server says that it is done, and returns the
 // reply only if it is whole.
 func (m *Model) receive(ctx context.Context, f form, w *watch, res *http.Response, req agent.Request, yield func(agent.Chunk) bool) (agent.Message, error) {
-	events := newEventReader(res.Body, w.line)
+	events := newEventReader(res.Body, w.comment)
 	r := m.wire.reader(m.server, offered(req.Tools))
 	begun, size := false, 0
 	show := func(c agent.Chunk, always bool) bool { return !always && c == (agent.Chunk{}) || yield(c) }
@@ -261,7 +261,7 @@ func (m *Model) receive(ctx context.Context, f form, w *watch, res *http.Respons
 		if err != nil {
 			return m.ended(res, err, r, show)
 		}
-		w.data()
+		w.hold()
 		if size += len(ev.data); size > m.maxReply {
 			return agent.Message{}, m.server.endless()
 		}
@@ -271,17 +271,17 @@ func (m *Model) receive(ctx context.Context, f form, w *watch, res *http.Respons
 		}
 		begun = true
 		if err != nil {
-			if learned := m.learn(f, 0, ev.data); learned != nil {
-				return agent.Message{}, learned
+			if r.complained() {
+				if learned := m.learn(f, 0, ev.data); learned != nil {
+					return agent.Message{}, learned
+				}
 			}
 			return agent.Message{}, err
-		}
-		if r.finished() {
-			w.finished()
 		}
 		if isDone(ev) {
 			return m.ended(res, io.EOF, r, show)
 		}
+		w.wait(r.finished())
 	}
 }
 
@@ -290,7 +290,7 @@ func isDone(ev event) bool { return bytes.Equal(bytes.TrimSpace(ev.data), []byte
 // ended makes the reply of a body that came to an end.
 func (m *Model) ended(res *http.Response, err error, r reader, show func(agent.Chunk, bool) bool) (agent.Message, error) {
 	clean := errors.Is(err, io.EOF)
-	chunk, reply, failed := r.end(clean)
+	chunk, reply, failed := r.end()
 	if !show(chunk, false) {
 		return agent.Message{}, errBreak
 	}

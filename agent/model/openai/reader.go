@@ -16,12 +16,14 @@ type reader interface {
 	// take reads an event and returns what of it is to be shown.
 	take(ev event) (agent.Chunk, error)
 
+	// complained reports whether an event was an error of the server.
+	complained() bool
+
 	// finished reports whether the reply said that it is: the rest are counts.
 	finished() bool
 
-	// end returns what is still to be shown, and the reply if it is whole. clean
-	// says that the body came to its own end.
-	end(clean bool) (agent.Chunk, agent.Message, error)
+	// end returns what is still to be shown, and the reply if it is whole.
+	end() (agent.Chunk, agent.Message, error)
 }
 
 // errNotReply says that no event was of the protocol.
@@ -37,7 +39,16 @@ type draft struct {
 	calls    calls
 	finish   string
 	refused  bool
+	failed   bool // an event was an error
 	usage    agent.Usage
+}
+
+func (d *draft) complained() bool { return d.failed }
+
+// complain is an error of an event that is one.
+func (d *draft) complain(s server, data []byte) error {
+	d.failed = true
+	return s.streamError(data)
 }
 
 // write takes a piece of text in.
@@ -72,20 +83,30 @@ func (d *draft) show(c agent.Chunk) agent.Chunk {
 // stop is why the reply ended.
 func (d *draft) stop() agent.StopReason {
 	for _, c := range d.calls.list {
-		if c.cut() { // whatever the server calls it
+		if c.cut() || d.finish == "" && c.args.Len() == 0 { // whatever the server calls it
 			return agent.StopTruncated
 		}
 	}
-	switch d.finish {
-	case "length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded":
+	switch strings.ToLower(d.finish) {
+	case "length", "max_tokens", "max_completion_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded", "token_limit", "incomplete":
 		return agent.StopTruncated
-	case "content_filter", "refusal", "safety", "sensitive", "blocklist", "prohibited_content":
+	case "content_filter", "refusal", "safety", "recitation", "sensitive", "blocklist", "prohibited_content", "spii", "language", "image_safety":
 		return agent.StopRefused
 	}
 	if d.refused {
 		return agent.StopRefused
 	}
 	return agent.StopComplete
+}
+
+// bad reports whether the word for the end says that the server failed.
+func (d *draft) bad() bool {
+	switch strings.ToLower(d.finish) {
+	case "error", "failed", "abort", "aborted", "cancelled", "canceled", "timeout", "insufficient_system_resource", "network_error",
+		"server_error", "internal_error", "malformed_function_call", "unexpected_tool_call":
+		return true
+	}
+	return false
 }
 
 // rest is what the filter held back. Calls that are written beside real ones are

@@ -14,7 +14,7 @@ func (responses) path() string { return "responses" }
 func (responses) list() string { return "input" }
 
 func (responses) reader(s server, offered func(string) bool) reader {
-	r := &responsesReader{server: s, items: map[int]*item{}}
+	r := &responsesReader{server: s}
 	r.filter.offered = offered
 	return r
 }

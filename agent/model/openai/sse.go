@@ -112,10 +112,10 @@ func (e *eventReader) readLine() ([]byte, error) {
 		}
 		if !e.started {
 			e.started = true
-			if bytes.HasPrefix(have, []byte("\ufeff")) {
+			if mark, _ := e.r.Peek(len("\ufeff")); string(mark) == "\ufeff" {
 				_, _ = e.r.Discard(len("\ufeff"))
-				continue
 			}
+			continue // with all that is there by now
 		}
 		end := lineEnd(have)
 		if end < 0 {

@@ -63,6 +63,11 @@ func TestReasoningInTheText(t *testing.T) {
 		"a < b, a<t, <thin":                             {"a < b, a<t, <thin", ""},
 		"  indented\n\n":                                {"  indented\n\n", ""},
 		"`` ` ``</think>so":                             {"so", "`` ` ``"},
+		"~~~\n<think>\nx\n~~~\n":                        {"~~~\n<think>\nx\n~~~\n", ""},
+		"````\n```\n<think>\n```\n````\nend":            {"````\n```\n<think>\n```\n````\nend", ""},
+		"So:\n\n    <think>\n    </think>\nend":         {"So:\n\n    <think>\n    </think>\nend", ""},
+		"all up to </think> and so on":                  {"all up to </think> and so on", ""},
+		"a</think>b</think>c":                           {"bc", "a"},
 	} {
 		for n := range 8 {
 			o := made(t, openai.APIChat, 200, inPieces(text, n+1), nil)
@@ -87,23 +92,28 @@ func TestCallsThatAreWrittenAsText(t *testing.T) {
 		text string
 		raw  []string
 	}{
-		"I look.\n\n" + hermes + "\n":                                          {"I look.", []string{hermes}},
-		hermes + hermes:                                                        {"", []string{hermes, hermes}},
-		hermes + "\nand then?":                                                 {"\nand then?", []string{hermes}},
-		"```\n" + hermes + "\n```":                                             {"```\n" + hermes + "\n```", nil},
-		"`" + "<tool_call>" + "` is its mark.":                                 {"`<tool_call>` is its mark.", nil},
-		"<tool_call>{\"name\":\"x\"}</tool_call>":                              {"<tool_call>{\"name\":\"x\"}</tool_call>", nil},
-		"<tool_call>\n{\"name\": \"read_file\",":                               {"", []string{"<tool_call>\n{\"name\": \"read_file\","}},
-		"<function=read_file>\n<parameter=path>a</parameter>\n</function>":     {"", []string{"<function=read_file>\n<parameter=path>a</parameter>\n</function>"}},
-		`[TOOL_CALLS][{"name":"read_file","arguments":{}}]`:                    {"", []string{`[TOOL_CALLS][{"name":"read_file","arguments":{}}]`}},
-		`[TOOL_CALLS]read_file{"path":"a"}`:                                    {"", []string{`[TOOL_CALLS]read_file{"path":"a"}`}},
-		"<|python_tag|>read_file(path=\"a\")":                                  {"", []string{"<|python_tag|>read_file(path=\"a\")"}},
-		"<invoke name=\"read_file\"></invoke>":                                 {"", []string{"<invoke name=\"read_file\"></invoke>"}},
-		`{"name":"read_file","arguments":{"path":"a"}}`:                        {"", []string{`{"name":"read_file","arguments":{"path":"a"}}`}},
-		`{"type":"function","function":{"name":"read_file","arguments":"{}"}}`: {"", []string{`{"type":"function","function":{"name":"read_file","arguments":"{}"}}`}},
-		`{"tool":"read_file","parameters":{}}`:                                 {"", []string{`{"tool":"read_file","parameters":{}}`}},
-		`{"name":"Ada","born":1815}`:                                           {`{"name":"Ada","born":1815}`, nil},
-		`{"answer":{"name":"read_file","arguments":{}}}`:                       {`{"answer":{"name":"read_file","arguments":{}}}`, nil},
+		"I look.\n\n" + hermes + "\n":                                                    {"I look.", []string{hermes}},
+		hermes + hermes:                                                                  {"", []string{hermes, hermes}},
+		hermes + "\nand then?":                                                           {"\nand then?", []string{hermes}},
+		"```\n" + hermes + "\n```":                                                       {"```\n" + hermes + "\n```", nil},
+		"`" + "<tool_call>" + "` is its mark.":                                           {"`<tool_call>` is its mark.", nil},
+		"<tool_call>{\"name\":\"x\"}</tool_call>":                                        {"<tool_call>{\"name\":\"x\"}</tool_call>", nil},
+		"<tool_call>\n{\"name\": \"read_file\",":                                         {"", []string{"<tool_call>\n{\"name\": \"read_file\","}},
+		"<function=read_file>\n<parameter=path>a</parameter>\n</function>":               {"", []string{"<function=read_file>\n<parameter=path>a</parameter>\n</function>"}},
+		`[TOOL_CALLS][{"name":"read_file","arguments":{}}]`:                              {"", []string{`[TOOL_CALLS][{"name":"read_file","arguments":{}}]`}},
+		`[TOOL_CALLS]read_file{"path":"a"}`:                                              {"", []string{`[TOOL_CALLS]read_file{"path":"a"}`}},
+		"<|python_tag|>read_file(path=\"a\")":                                            {"", []string{"<|python_tag|>read_file(path=\"a\")"}},
+		"<invoke name=\"read_file\"></invoke>":                                           {"", []string{"<invoke name=\"read_file\"></invoke>"}},
+		`{"name":"read_file","arguments":{"path":"a"}}`:                                  {"", []string{`{"name":"read_file","arguments":{"path":"a"}}`}},
+		`{"type":"function","function":{"name":"read_file","arguments":"{}"}}`:           {"", []string{`{"type":"function","function":{"name":"read_file","arguments":"{}"}}`}},
+		`{"tool":"read_file","parameters":{}}`:                                           {"", []string{`{"tool":"read_file","parameters":{}}`}},
+		`[{"name":"read_file","arguments":{}},{"name":"read_file","arguments":{"a":1}}]`: {"", []string{`{"name":"read_file","arguments":{}}`, `{"name":"read_file","arguments":{"a":1}}`}},
+		`[{"name":"read_file","arguments":{}}, "and more"]`:                              {`[{"name":"read_file","arguments":{}}, "and more"]`, nil},
+		"so [TOOL_CALLS]read_file{} is one":                                              {"so [TOOL_CALLS]read_file{} is one", nil},
+		"see <invoke name=read_file> and so on":                                          {"see <invoke name=read_file> and so on", nil},
+		`{"name": "read_file", "parameters": {"type":"object"}}`:                         {`{"name": "read_file", "parameters": {"type":"object"}}`, nil},
+		`{"name":"Ada","born":1815}`:                                                     {`{"name":"Ada","born":1815}`, nil},
+		`{"answer":{"name":"read_file","arguments":{}}}`:                                 {`{"answer":{"name":"read_file","arguments":{}}}`, nil},
 	} {
 		for n := range 8 {
 			o := made(t, openai.APIChat, 200, inPieces(text, n*3+1), nil)

@@ -28,8 +28,9 @@ type watch struct {
 
 	mu    sync.Mutex
 	timer *time.Timer
-	last  time.Time // data came
-	over  bool      // nothing more is needed
+	last  time.Time // data came, or the consumer took it
+	begun bool      // there was data
+	held  bool      // the consumer has it: nobody is silent
 }
 
 func newWatch(cancel context.CancelCauseFunc, idle time.Duration) *watch {
@@ -38,37 +39,40 @@ func newWatch(cancel context.CancelCauseFunc, idle time.Duration) *watch {
 	return w
 }
 
-// line notes that something came, perhaps a comment.
-func (w *watch) line() {
+// comment notes that something came that is no data.
+func (w *watch) comment() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.over {
+	if w.begun && !w.held {
 		w.timer.Reset(min(w.idle, time.Until(w.last.Add(w.total))))
 	}
 }
 
-// data notes that an event came.
-func (w *watch) data() {
+// hold stops the clock while the consumer has what came: a slow person is not a
+// silent server.
+func (w *watch) hold() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.last = time.Now()
-	if !w.over {
-		w.timer.Reset(w.idle)
-	}
+	w.timer.Stop()
+	w.begun, w.held = true, true
 }
 
-// finished gives the rest of the stream, which is only a count of tokens, a moment.
-func (w *watch) finished() {
+// wait starts the clock for the next event. Of a reply that said that it is finished
+// only a count of tokens can follow, which gets a moment.
+func (w *watch) wait(finished bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.over && w.timer.Stop() {
-		w.over = true
-		w.timer = time.AfterFunc(lingerTime, func() { w.cancel(errLingered) })
+	w.last, w.held = time.Now(), false
+	limit, cause := w.idle, errSilence
+	if finished {
+		limit, cause = min(lingerTime, w.idle), errLingered
 	}
+	w.timer = time.AfterFunc(limit, func() { w.cancel(cause) })
 }
 
 func (w *watch) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.held = true
 	w.timer.Stop()
 }

@@ -6,16 +6,23 @@ import (
 	"strings"
 )
 
-// endCall ends a written call. One that names no tool of the request is text.
-func (f *filter) endCall(out *piece) {
-	raw := f.call.String()
-	f.call, f.closer = nil, ""
-	if name := f.callName(raw); name != "" {
+// endCall ends a written call. One that names no tool of the request is text, and so
+// is one without an end in the middle of a line, where a model speaks about calls.
+func (f *filter) endCall(out *piece, whole bool) {
+	raw, bare := f.call.String(), f.bare
+	f.call, f.closer, f.bare = nil, "", false
+	if bare {
+		if calls := f.bareCalls(raw); len(calls) > 0 {
+			f.written, f.space = append(f.written, calls...), nil
+			return
+		}
+	} else if name := f.callName(raw); name != "" && (whole || f.lone) {
 		f.written = append(f.written, written{name, raw})
 		return
 	}
-	f.say(out, raw)
-	f.inLine = true
+	f.say(out, strings.TrimRight(raw, space))
+	f.space = append(f.space, raw[len(strings.TrimRight(raw, space)):]...)
+	f.line.filled = true
 }
 
 // calledName finds where a written call says which tool it means.
@@ -33,22 +40,47 @@ func (f *filter) callName(raw string) string {
 	return ""
 }
 
-// bareEnds reports false while all of the reply may still be a call written as a
-// bare JSON object, which is then held back.
-func (f *filter) bareEnds(final bool) bool {
-	if f.offered == nil || f.fenced || f.ticks > 0 {
-		return true
-	}
+// heldAsCall begins to hold the reply back if it may be a call written as a bare JSON
+// object, and reports whether it waits to know.
+func (f *filter) heldAsCall(final bool) bool {
 	body := strings.TrimLeft(f.buf, space)
-	if body == "" {
-		return true // space is held anyway
-	}
-	if !beginsCall(body) {
-		return true
-	}
-	if !final {
+	if f.offered == nil || f.line.quoted() || f.line.run > 0 || body == "" {
 		return false
 	}
+	may, known := beginsCall(body)
+	switch {
+	case !may:
+		return false
+	case !known && !final:
+		return true
+	}
+	f.space = append(f.space, f.buf[:len(f.buf)-len(body)]...)
+	f.call, f.bare, f.buf = &strings.Builder{}, true, ""
+	f.call.WriteString(body)
+	return true
+}
+
+// bareCalls are the calls of a reply that is a JSON object, or a list of them; none if
+// any part of it is something else.
+func (f *filter) bareCalls(raw string) []written {
+	var list []json.RawMessage
+	if json.Unmarshal([]byte(raw), &list) != nil {
+		list = []json.RawMessage{json.RawMessage(raw)}
+	}
+	var calls []written
+	for _, one := range list {
+		name := bareName(one)
+		if name == "" || !f.offered(name) {
+			return nil
+		}
+		calls = append(calls, written{name, string(one)})
+	}
+	return calls
+}
+
+// bareName is the tool that a JSON object calls, "" if it is no call. The schema of a
+// tool has a name and parameters too.
+func bareName(raw json.RawMessage) string {
 	var call struct {
 		Name       string          `json:"name"`
 		Function   json.RawMessage `json:"function"`
@@ -56,37 +88,36 @@ func (f *filter) bareEnds(final bool) bool {
 		Arguments  json.RawMessage `json:"arguments"`
 		Parameters json.RawMessage `json:"parameters"`
 	}
-	var list []json.RawMessage
-	if json.Unmarshal([]byte(body), &list) == nil && len(list) > 0 {
-		body = string(list[0])
+	if json.Unmarshal(raw, &call) != nil {
+		return ""
 	}
-	if json.Unmarshal([]byte(body), &call) != nil {
-		return true
-	}
-	name := call.Name + call.Tool
 	var inner struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	}
+	name := call.Name + call.Tool
 	if name == "" && json.Unmarshal(call.Function, &inner) == nil {
 		name, call.Arguments = inner.Name, inner.Arguments
 	}
-	if name == "" && json.Unmarshal(call.Function, &name) != nil {
-		return true
+	if name == "" {
+		_ = json.Unmarshal(call.Function, &name) // it may be the name itself
 	}
-	if !f.offered(name) || len(call.Arguments) == 0 && len(call.Parameters) == 0 {
-		return true
+	var schema struct {
+		Type any `json:"type"`
 	}
-	f.written = append(f.written, written{name, body})
-	f.buf, f.space = "", ""
-	return false
+	isSchema := len(call.Arguments) == 0 && json.Unmarshal(call.Parameters, &schema) == nil && schema.Type == "object"
+	if isSchema || len(call.Arguments)+len(call.Parameters) == 0 {
+		return ""
+	}
+	return name
 }
 
 // callKeys are the first keys of an object that may be a call.
 var callKeys = []string{`{"name"`, `{"function"`, `{"tool"`, `{"arguments"`, `{"parameters"`, `{"type":"function"`}
 
-// beginsCall reports whether a text begins as a call in JSON does, as far as it goes.
-func beginsCall(text string) bool {
+// beginsCall reports whether a text may begin as a call in JSON does, and whether that
+// is known, or more of it has to come.
+func beginsCall(text string) (may, known bool) {
 	var head strings.Builder // without space
 	text = strings.TrimPrefix(text, "[")
 	for i := 0; i < len(text) && head.Len() < 24; i++ {
@@ -96,10 +127,10 @@ func beginsCall(text string) bool {
 	}
 	for _, key := range callKeys {
 		if n := min(len(key), head.Len()); head.String()[:n] == key[:n] {
-			return true
+			return true, n == len(key)
 		}
 	}
-	return false
+	return false, true
 }
 
 // partialSuffix is the length of the longest end of text that begins tag.

@@ -20,7 +20,10 @@ type fragment struct {
 }
 
 // calls puts the calls of a reply together.
-type calls struct{ list []*call }
+type calls struct {
+	list    []*call
+	tooMany bool
+}
 
 type call struct {
 	id, name string
@@ -113,6 +116,10 @@ func (a *calls) newest(match func(*call) bool) *call {
 
 func (a *calls) open(f fragment) *call {
 	c := &call{index: f.index}
+	if len(a.list) == maxCalls {
+		a.tooMany = true
+		return c // which nobody will see
+	}
 	a.list = append(a.list, c)
 	return c
 }

@@ -100,7 +100,7 @@ type chatReader struct {
 	details details
 	known   bool // an event was of this protocol
 	done    bool // [DONE] came
-	loose   bool // more came after the finish reason
+	early   bool // the finish reason was not the end: more came after it
 	pieces  bool // something of the reply came
 	tools   bool // a call came as a tool call
 }
@@ -139,6 +139,9 @@ func (r *chatReader) take(ev event) (agent.Chunk, error) {
 			shown = joined(shown, r.choice(&c.Choices[i]))
 		}
 	}
+	if r.calls.tooMany {
+		return shown, r.server.endless(fmt.Sprintf("%d calls", maxCalls))
+	}
 	return shown, nil
 }
 
@@ -156,7 +159,7 @@ func (r *chatReader) choice(c *choice) (shown agent.Chunk) {
 		shown = joined(shown, r.delta(&c.Message))
 	}
 	if c.FinishReason != "" && c.FinishReason != "null" {
-		r.finish, r.loose = string(c.FinishReason), false
+		r.finish = string(c.FinishReason)
 	}
 	return shown
 }
@@ -188,15 +191,20 @@ func (r *chatReader) delta(d *delta) agent.Chunk {
 		r.calls.add(fragment{name: string(d.FunctionCall.Name), args: string(d.FunctionCall.Arguments)})
 	}
 	if d.Content.text+d.Content.thinking != "" || shown != (agent.Chunk{}) || len(d.ToolCalls) > 0 || d.FunctionCall != nil {
-		r.loose, r.pieces = true, true
+		r.early, r.pieces = r.early || r.finish != "", true
 	}
 	return shown
 }
 
-func (r *chatReader) finished() bool { return r.finish != "" && !r.loose }
+// finished takes the finish reason as an end only while nothing followed one: some
+// servers send it early, or with each event, and a reply that was cut has it too.
+func (r *chatReader) finished() bool { return r.finish != "" && !r.early }
 
-func (r *chatReader) end() (agent.Chunk, agent.Message, error) {
+func (r *chatReader) end(clean bool) (agent.Chunk, agent.Message, error) {
 	shown := r.rest()
+	if !clean && !r.done && len(r.calls.list) > 0 { // the finish reason alone lets nothing run
+		return shown, agent.Message{}, r.server.cutError(nil)
+	}
 	if !r.known && !r.done {
 		return shown, agent.Message{}, errNotReply
 	}

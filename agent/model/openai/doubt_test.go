@@ -136,3 +136,51 @@ func TestACommentDoesNotShortenTheWaitForTheFirstEvent(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAFinishReasonAloneLetsNothingRun: the connection breaks after it, or it was not the
+// end. A text is taken, as it was shown, unless more of it followed.
+func TestAFinishReasonAloneLetsNothingRun(t *testing.T) {
+	const call = `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"A","function":{"name":"write_file","arguments":"{}"}}]},"finish_reason":%q}]}`
+	const word = `{"choices":[{"delta":{"content":"so"},"finish_reason":%q}]}`
+	for name, c := range map[string]struct {
+		events []string
+		breaks bool
+		want   string
+	}{
+		"a call, and a break":             {[]string{fmt.Sprintf(call, "tool_calls")}, true, "! truncated_stream"},
+		"a call, and an end":              {[]string{fmt.Sprintf(call, "tool_calls")}, false, "; A write_file({}); complete"},
+		"a text, and a break":             {[]string{fmt.Sprintf(word, "stop")}, true, "so; ; complete"},
+		"one with each event":             {[]string{fmt.Sprintf(word, "stop"), fmt.Sprintf(call, "stop")}, false, "so! truncated_stream"},
+		"one with each event, and an end": {[]string{fmt.Sprintf(word, "stop"), fmt.Sprintf(call, "stop"), "[DONE]"}, true, "so; A write_file({}); complete"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := connect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				s := stream(w, r)
+				for _, e := range c.events {
+					s.event(e)
+				}
+				if c.breaks {
+					panic(http.ErrAbortHandler)
+				}
+			}))
+			if got := ask(t, m, caseRequest()).short(); got != c.want {
+				t.Errorf("it is %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestAReplyHasNoEndOfCalls: a model that makes them for ever is stopped, on both wires.
+func TestAReplyHasNoEndOfCalls(t *testing.T) {
+	var chat, responses []string
+	for i := range 2000 {
+		chat = append(chat, fmt.Sprintf(`{"choices":[{"delta":{"tool_calls":[{"index":%d,"id":"c%d","function":{"name":"write_file","arguments":"{}"}}]}}]}`, i, i))
+		responses = append(responses, fmt.Sprintf(`{"type":"response.output_item.added","output_index":%d,"item":{"type":"function_call","id":"f%d","call_id":"c%d","name":"write_file"}}`, i, i, i))
+	}
+	for api, events := range map[string][]string{openai.APIChat: chat, openai.APIResponses: responses} {
+		o := made(t, api, 200, []byte("data: "+strings.Join(events, "\n\ndata: ")+"\n\n"), nil)
+		if o.err == nil || o.err.Retryable() || !strings.Contains(o.err.Message, "1000") {
+			t.Errorf("%s: %v", api, o.err)
+		}
+	}
+}

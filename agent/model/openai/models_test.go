@@ -53,11 +53,13 @@ func TestTheListOfModels(t *testing.T) {
 // TestWhatEachProviderGets holds what of the defaults can be seen on the wire.
 func TestWhatEachProviderGets(t *testing.T) {
 	for host, c := range map[string]struct{ path, with, without string }{
-		"api.openai.com":        {"/v1/responses", `"prompt_cache_key":"s1"`, `"cache_control"`},
-		"x.openai.azure.com":    {"/v1/chat/completions", `"max_completion_tokens":9`, `"prompt_cache_key"`},
-		"api.mistral.ai":        {"/v1/chat/completions", `"max_tokens":9`, `"stream_options"`},
-		"openrouter.ai":         {"/v1/chat/completions", `"cache_control":{"type":"ephemeral"}`, `"prompt_cache_key"`},
-		"proxy.company.example": {"/v1/chat/completions", `"role":"system"`, `"cache_control"`},
+		"api.openai.com":              {"/v1/responses", `"prompt_cache_key":"s1"`, `"cache_control"`},
+		"API.openai.com.:80":          {"/v1/responses", `"prompt_cache_key":"s1"`, `"cache_control"`},
+		"api.openai.com.evil.example": {"/v1/chat/completions", `"role":"system"`, `"prompt_cache_key"`},
+		"x.openai.azure.com":          {"/v1/chat/completions", `"max_completion_tokens":9`, `"prompt_cache_key"`},
+		"api.mistral.ai":              {"/v1/chat/completions", `"max_tokens":9`, `"stream_options"`},
+		"openrouter.ai":               {"/v1/chat/completions", `"cache_control":{"type":"ephemeral"}`, `"prompt_cache_key"`},
+		"proxy.company.example":       {"/v1/chat/completions", `"role":"system"`, `"cache_control"`},
 	} {
 		var seen *http.Request
 		bodies := captured(t, func(o *openai.Options) {

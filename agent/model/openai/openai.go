@@ -25,6 +25,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -263,7 +264,7 @@ func (m *Model) receive(ctx context.Context, f form, w *watch, res *http.Respons
 		}
 		w.hold()
 		if size += len(ev.data); size > m.maxReply {
-			return agent.Message{}, m.server.endless()
+			return agent.Message{}, m.server.endless(fmt.Sprintf("%d MiB", m.maxReply>>20))
 		}
 		chunk, err := r.take(ev)
 		if !show(chunk, !begun) {
@@ -290,14 +291,14 @@ func isDone(ev event) bool { return bytes.Equal(bytes.TrimSpace(ev.data), []byte
 // ended makes the reply of a body that came to an end.
 func (m *Model) ended(res *http.Response, err error, r reader, show func(agent.Chunk, bool) bool) (agent.Message, error) {
 	clean := errors.Is(err, io.EOF)
-	chunk, reply, failed := r.end()
+	chunk, reply, failed := r.end(clean)
 	if !show(chunk, false) {
 		return agent.Message{}, errBreak
 	}
 	if failed == errNotReply && clean {
 		return agent.Message{}, m.server.notReply(res)
 	}
-	if failed != nil && !clean && !r.finished() {
+	if failed != nil && !clean {
 		return agent.Message{}, m.server.cutError(err)
 	}
 	return reply, failed

@@ -84,12 +84,12 @@ func ProviderNamed(name string) (Provider, bool) {
 // providerAt is the kind of server at an address: the named one, or the one whose
 // address it is, or one of which nothing is known.
 func providerAt(name string, base *url.URL) Provider {
-	if p, ok := ProviderNamed(name); ok && (name != "openai" || base.Host == "api.openai.com") {
+	at := place(base)
+	if p, ok := ProviderNamed(name); ok && (name != "openai" || at == "api.openai.com") {
 		return p
 	}
-	at := strings.Replace(strings.ToLower(base.Host), "127.0.0.1", "localhost", 1)
 	for _, p := range providers {
-		if home, err := url.Parse(p.BaseURL); err == nil && home.Host != "" && home.Host == at {
+		if home, err := url.Parse(p.BaseURL); err == nil && home.Host != "" && place(home) == at {
 			return p
 		}
 	}
@@ -99,4 +99,16 @@ func providerAt(name string, base *url.URL) Provider {
 		return p
 	}
 	return Provider{Name: "openai", Title: base.Host, URLVar: "OPENAI_BASE_URL", KeyVar: "OPENAI_API_KEY", API: APIChat}
+}
+
+// place is a host and its port in the one spelling that they are compared in.
+func place(u *url.URL) string {
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if host == "127.0.0.1" || host == "::1" {
+		host = "localhost"
+	}
+	if port := u.Port(); port != "" && !(u.Scheme == "https" && port == "443") && !(u.Scheme == "http" && port == "80") {
+		host += ":" + port
+	}
+	return host
 }

@@ -22,12 +22,17 @@ type reader interface {
 	// finished reports whether the reply said that it is: the rest are counts.
 	finished() bool
 
-	// end returns what is still to be shown, and the reply if it is whole.
-	end() (agent.Chunk, agent.Message, error)
+	// end returns what is still to be shown, and the reply if it is whole. clean says
+	// that the body came to its own end.
+	end(clean bool) (agent.Chunk, agent.Message, error)
 }
 
 // errNotReply says that no event was of the protocol.
 var errNotReply = errors.New("not a reply")
+
+// maxCalls is how many calls one reply may have. No person reads more, and a model
+// that makes them has lost itself.
+const maxCalls = 1000
 
 // draft is the part of a reply that both wires share.
 type draft struct {

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"slices"
 
 	"assent/agent"
 )
@@ -121,12 +122,12 @@ func (responses) messages(e *encoder, m agent.Message) []any {
 		}
 		return []any{inputMessage{"message", "user", parts}}
 	}
-	for _, b := range m.Blocks {
+	for i, b := range m.Blocks {
 		switch b := b.(type) {
 		case agent.Text:
 			out = append(out, inputMessage{"message", "assistant", []inputPart{{Type: "output_text", Text: b.Text}}})
 		case agent.Thinking:
-			if item := sealed(e, b); item != nil {
+			if item := sealed(e, b); item != nil && leads(m.Blocks[i+1:]) {
 				out = append(out, item)
 			}
 		case agent.ToolUse:
@@ -136,6 +137,15 @@ func (responses) messages(e *encoder, m agent.Message) []any {
 		}
 	}
 	return out
+}
+
+// leads reports whether anything but reasoning follows: the server refuses reasoning
+// that led to nothing, as of a reply that its filter stopped.
+func leads(rest []agent.Block) bool {
+	return slices.ContainsFunc(rest, func(b agent.Block) bool {
+		_, thinks := b.(agent.Thinking)
+		return !thinks
+	})
 }
 
 // sealed is a reasoning item as the server gave it, if this model can open it.

@@ -220,6 +220,9 @@ func TestTheRequestOfTheResponsesAPI(t *testing.T) {
 		},
 		Tools: []agent.Spec{{Name: "read_file", Description: "Reads.", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}},
 	}
+	req.Messages = append(req.Messages, agent.Message{Role: agent.RoleAssistant, Blocks: []agent.Block{
+		agent.Thinking{Text: "led to nothing", Source: "responses test-model", Opaque: sealed},
+	}})
 	want := `{"model":"test-model","stream":true,"store":false,"include":["reasoning.encrypted_content"],"max_output_tokens":99,` +
 		`"reasoning":{"effort":"low","summary":"auto"},"tools":[{"type":"function","name":"read_file","description":"Reads.","parameters":{"type":"object","properties":{}},"strict":false}],"input":[` +
 		`{"type":"message","role":"system","content":[{"type":"input_text","text":"Be <kind>."}]},` +

@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -112,7 +113,11 @@ func (r *responsesReader) take(ev event) (agent.Chunk, error) {
 		}
 		return agent.Chunk{}, nil
 	}
-	return r.piece(e), nil
+	shown := r.piece(e)
+	if len(r.items) > maxCalls {
+		return shown, r.server.endless(fmt.Sprintf("%d items", maxCalls))
+	}
+	return shown, nil
 }
 
 // piece takes an event that is about one item.
@@ -247,7 +252,7 @@ func (r *responsesReader) repeated(given outputItem, came []*item) *item {
 	return r.at(responsesEvent{}, &given)
 }
 
-func (r *responsesReader) end() (agent.Chunk, agent.Message, error) {
+func (r *responsesReader) end(bool) (agent.Chunk, agent.Message, error) {
 	for _, it := range r.items {
 		if it.calls() {
 			r.draft.calls.list = append(r.draft.calls.list, it.call())

@@ -158,11 +158,11 @@ func (s server) cutError(err error) error {
 }
 
 // endless is for a reply that is longer than any can be.
-func (s server) endless() error {
+func (s server) endless(limit string) error {
 	return &agent.ModelError{
 		Kind:    agent.ErrorProvider,
 		Status:  http.StatusOK, // it would only do so again
-		Message: fmt.Sprintf("%s sent more than %d MiB in one reply, which was not read further; set max_tokens to limit it", s.host, maxReply>>20),
+		Message: fmt.Sprintf("%s sent more than %s in one reply, which was not read further; set max_tokens to limit it", s.host, limit),
 	}
 }
 

@@ -31,14 +31,7 @@ func picky(t *testing.T, bodies *[]map[string]any, complain func(req map[string]
 			fmt.Fprint(w, body)
 			return
 		}
-		s := stream(w, r)
-		if strings.HasSuffix(r.URL.Path, "/responses") {
-			s.event(`{"type":"response.output_text.delta","delta":"ok"}`)
-			s.event(completed)
-			return
-		}
-		s.delta(map[string]any{"content": "ok"})
-		s.finish("stop")
+		answerOK(w, r)
 	})
 }
 

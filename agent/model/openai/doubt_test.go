@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"assent/agent"
 	"assent/agent/model/openai"
@@ -109,31 +108,6 @@ func TestTwoMessagesKeepTheirReasoning(t *testing.T) {
 	}
 	if got := strings.Join(order, " "); got != "Thinking Text Thinking Text" || o.reply.Text() != "one\ntwo\n" {
 		t.Errorf("%s: %v", got, o)
-	}
-}
-
-// TestASlowConsumerIsNotASilentServer: the clock stands while a person has the reply.
-func TestASlowConsumerIsNotASilentServer(t *testing.T) {
-	m := connect(t, events(`{"choices":[{"delta":{"content":"a"}}]}`, `{"choices":[{"delta":{"content":"b"},"finish_reason":"stop"}]}`), func(o *openai.Options) { o.Idle = 50 * time.Millisecond })
-	for _, err := range m.Stream(t.Context(), caseRequest()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		<-time.After(120 * time.Millisecond) // longer than the silence that is allowed
-	}
-}
-
-// TestACommentDoesNotShortenTheWaitForTheFirstEvent, which is twice the silence.
-func TestACommentDoesNotShortenTheWaitForTheFirstEvent(t *testing.T) {
-	m := connect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s := stream(w, r)
-		s.raw(": working\n\n")
-		<-time.After(300 * time.Millisecond) // between the silence and twice of it
-		s.delta(map[string]any{"content": "ok"})
-		s.finish("stop")
-	}), func(o *openai.Options) { o.Idle = 200 * time.Millisecond })
-	if _, _, err := run(m, caseRequest()); err != nil {
-		t.Error(err)
 	}
 }
 

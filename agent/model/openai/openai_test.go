@@ -89,28 +89,6 @@ func TestOnlyTheOptionsCountNotTheEnvironment(t *testing.T) {
 	}
 }
 
-// capture gives the bodies of the requests that were sent.
-func capture(t *testing.T, requests ...agent.Request) []string {
-	t.Helper()
-	var bodies []string
-	m := connect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var body json.RawMessage
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-			t.Error(err)
-		}
-		bodies = append(bodies, string(body))
-		s := stream(w, r)
-		s.delta(map[string]any{"content": "hi"})
-		s.finish("stop")
-	}))
-	for _, req := range requests {
-		if _, _, err := run(m, req); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return bodies
-}
-
 func TestTheRequestOnTheWire(t *testing.T) {
 	broken := agent.ToolUse{ID: "c2", Name: "functions.edit", RawInput: `{"path": "a`, Invalid: "cut"}
 	req := agent.Request{
@@ -144,7 +122,7 @@ func TestTheRequestOnTheWire(t *testing.T) {
 		`{"role":"tool","content":"no","tool_call_id":"c2"},` +
 		`{"role":"tool","content":"no","tool_call_id":"c3"},` +
 		`{"role":"assistant","content":"Done."}]}`
-	if got := capture(t, req)[0]; got != want {
+	if got := captured(t, nil, req)[0]; got != want {
 		t.Errorf("the request is\n%s\nwant\n%s", got, want)
 	}
 }
@@ -155,29 +133,6 @@ func TestAToolSchemaThatIsNotJSONIsAConfigError(t *testing.T) {
 	var known *agent.ModelError
 	if !errors.As(err, &known) || known.Kind != agent.ErrorConfig {
 		t.Errorf("the error is %v", err)
-	}
-}
-
-func TestTheMessagesOfARequestBeginWithThoseOfTheOneBefore(t *testing.T) {
-	whole := agenttest.ModelRequest()
-	var requests []agent.Request
-	for n := 1; n <= len(whole.Messages); n++ {
-		if whole.Messages[n-1].Role == agent.RoleAssistant {
-			continue // a request ends with a prompt or with results
-		}
-		req := whole
-		req.Messages = whole.Messages[:n]
-		requests = append(requests, req)
-	}
-	whole.Messages = append(whole.Messages, agenttest.Say("More."), agent.UserText("and more"))
-	requests = append(requests, whole, whole)
-	before := ""
-	for _, body := range capture(t, requests...) {
-		messages := strings.TrimSuffix(body, "]}")
-		if !strings.HasPrefix(messages, before) {
-			t.Errorf("the request\n%s\ndoes not begin with\n%s", messages, before)
-		}
-		before = messages
 	}
 }
 

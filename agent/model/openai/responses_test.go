@@ -2,7 +2,6 @@ package openai_test
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -179,30 +178,6 @@ func TestItemsThatCarryTheirTextOnlyAtTheirEnd(t *testing.T) {
 			t.Errorf("%s: %v", name, o)
 		}
 	}
-}
-
-// captured is the body of each request to a server that answers over either API.
-func captured(t *testing.T, change func(*openai.Options), requests ...agent.Request) []string {
-	t.Helper()
-	var bodies []string
-	m := connect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		bodies = append(bodies, string(body))
-		s := stream(w, r)
-		if strings.HasSuffix(r.URL.Path, "/responses") {
-			s.event(`{"type":"response.output_text.delta","delta":"ok"}`)
-			s.event(completed)
-			return
-		}
-		s.delta(map[string]any{"content": "ok"})
-		s.finish("stop")
-	}), change)
-	for _, req := range requests {
-		if _, _, err := run(m, req); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return bodies
 }
 
 func TestTheRequestOfTheResponsesAPI(t *testing.T) {

@@ -151,6 +151,42 @@ func (s sse) end(m agent.Message, calls int) {
 	}
 }
 
+// answerOK says "ok", over whichever API it was asked.
+func answerOK(w http.ResponseWriter, r *http.Request) {
+	s := stream(w, r)
+	if strings.HasSuffix(r.URL.Path, "/responses") {
+		s.event(`{"type":"response.output_text.delta","delta":"ok"}`)
+		s.event(completed)
+		return
+	}
+	s.delta(map[string]any{"content": "ok"})
+	s.finish("stop")
+}
+
+// captured is the body of each request to a server that answers. The options may change.
+func captured(t *testing.T, change func(*openai.Options), requests ...agent.Request) []string {
+	t.Helper()
+	var bodies []string
+	m := connect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		bodies = append(bodies, string(body))
+		answerOK(w, r)
+	}), func(o *openai.Options) {
+		if change != nil {
+			change(o)
+		}
+	})
+	for _, req := range requests {
+		if _, _, err := run(m, req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return bodies
+}
+
 func run(m *openai.Model, req agent.Request) (string, *agent.Message, error) {
 	text := ""
 	for c, err := range m.Stream(context.Background(), req) {

@@ -10,7 +10,7 @@ import (
 // Limits on silence. A server may load a model and read a long prompt before it
 // says anything, and a model may think for minutes without a word.
 const (
-	defaultIdle = 5 * time.Minute // between two bytes, once a reply has begun
+	defaultIdle = 5 * time.Minute // between two events
 	lingerTime  = 3 * time.Second // of a stream whose reply said that it is finished
 )
 

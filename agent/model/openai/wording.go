@@ -71,7 +71,7 @@ func (c complaint) unpaid() bool {
 	all := c.words()
 	if says(all, "insufficient_quota", "billing_hard_limit", "billing_not_active", "billing hard limit", "insufficient_balance", "insufficient balance",
 		"insufficient credit", "insufficient_credit", "insufficient funds", "insufficient_funds", "not enough credit", "more credits", "out of credits", "no credits",
-		"run out of credit", "credit balance", "all available credits", "spending limit", "spend limit", "spending_limit", "recharge", "余额不足", "欠费", "arrearage",
+		"run out of credit", "credit balance", "all available credits", "spending limit", "spend limit", "spending_limit", "please recharge", "recharge your", "recharge and ", "need to recharge", "余额不足", "欠费", "arrearage",
 		"account is in good standing", "key limit exceeded", "included credits", "free tier of the model has been exhausted", "free allocated quota",
 		"payment required", "payment_required", "budget has been exceeded", "budget_exceeded", "exceeded_current_quota", "billing_error", "unpaid", "limit: 0,", "limit: 0\n") {
 		return true

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -260,23 +259,10 @@ func stateDir(getenv func(string) string) (string, error) {
 	return filepath.Join(home, ".local", "state", "assent", "sessions"), nil
 }
 
-var secretParameter = regexp.MustCompile(`(?i)key|token|secret|sig|auth|pass|code`)
-
 // secrets are the settings that must not be written down.
 func (c config) secrets() []string {
 	secrets := append([]string{c.APIKey}, c.hidden...)
-	u, err := url.Parse(c.BaseURL)
-	if err != nil {
-		return append(secrets, c.BaseURL)
-	}
-	password, _ := u.User.Password()
-	secrets = append(secrets, password, u.User.Username())
-	for name, values := range u.Query() {
-		if secretParameter.MatchString(name) {
-			secrets = append(secrets, values...)
-		}
-	}
-	return secrets
+	return append(secrets, openai.Secrets(openai.Options{BaseURL: c.BaseURL, Headers: c.Headers})...)
 }
 
 // guarded are the files of our own, besides the journal, that a session must not

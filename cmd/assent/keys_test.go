@@ -31,7 +31,7 @@ func newWorld(t *testing.T) *world {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		key := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ") + req.Header.Get("Api-Key")
-		w.posts = append(w.posts, post{req.Header.Get("X-Meant-For"), key, req.Header.Get("X-Corp")})
+		w.posts = append(w.posts, post{req.Header.Get("X-Meant-For"), key, req.Header.Get("X-Corp-Token")})
 		fmt.Fprintln(res, `{"data":[{"id":"m"}]}`)
 	}))
 	t.Cleanup(w.server.Close)
@@ -89,7 +89,7 @@ func TestAKeyGoesToTheServerThatItWasGivenFor(t *testing.T) {
 		other  = "http://other.test/v1"
 		evil   = "http://evil.test/v1"
 		groq   = "https://api.groq.com/openai/v1"
-		atHome = "base_url = \"" + corp + "\"\napi_key = \"file-key\"\nheaders = {X-Corp = \"corp-header\"}"
+		atHome = "base_url = \"" + corp + "\"\napi_key = \"file-key\"\nheaders = {X-Corp-Token = \"corp-header\"}"
 	)
 	vars := func(pairs ...string) map[string]string {
 		env := map[string]string{}
@@ -182,7 +182,7 @@ func TestNoCombinationLeadsAKeyElsewhere(t *testing.T) {
 				for _, file := range with("http://file.test/v1") {
 					vars := maps.Clone(keys)
 					vars["ASSENT_PROVIDER"], vars["OPENAI_BASE_URL"] = env.Provider, env.BaseURL
-					text := "api_key = \"file-key\"\nheaders = {X-Corp = \"corp-header\"}\n"
+					text := "api_key = \"file-key\"\nheaders = {X-Corp-Token = \"corp-header\"}\n"
 					if file.Provider != "" {
 						text = fmt.Sprintf("provider = %q\n", file.Provider) + text
 					}

@@ -222,12 +222,7 @@ func (c *config) remember(getenv func(string) string) {
 	if c.APIKeyEnv != "" {
 		c.hidden = append(c.hidden, strings.TrimSpace(getenv(c.APIKeyEnv)))
 	}
-	for _, value := range c.Headers {
-		c.hidden = append(c.hidden, value)
-		if _, token, ok := strings.Cut(value, " "); ok { // Bearer and Basic
-			c.hidden = append(c.hidden, strings.TrimSpace(token))
-		}
-	}
+	c.hidden = append(c.hidden, openai.Secrets(openai.Options{Headers: c.Headers})...)
 	for _, p := range openai.Providers() {
 		if p.KeyVar != "" {
 			c.hidden = append(c.hidden, strings.TrimSpace(getenv(p.KeyVar)))

@@ -179,6 +179,7 @@ func (r *chatReader) delta(d *delta) agent.Chunk {
 	shown = joined(shown, r.write(string(d.Refusal)))
 	r.refused = r.refused || d.Refusal != ""
 	r.tools = r.tools || len(d.ToolCalls) > 0
+	r.count += len(d.ToolCalls)
 	for _, t := range d.ToolCalls {
 		f := fragment{id: string(t.ID), name: string(t.Function.Name), args: string(t.Function.Arguments), opaque: string(t.Extra)}
 		if t.Index != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +30,7 @@ type complaint struct {
 	page    bool          // it is a web page
 }
 
-var pageTitle = regexp.MustCompile(`(?is)<title[^>]*>([^<]*)`)
+var pageTitle = lazy(`(?is)<title[^>]*>([^<]*)`)
 
 // parseComplaint never fails. It understands objects, strings and lists under error,
 // errors, detail and the like, JSON in strings, and pages; the rest is plain text.
@@ -44,7 +43,7 @@ func parseComplaint(body []byte) complaint {
 		c.take(value, maxNested)
 	case bytes.HasPrefix(body, []byte("<")):
 		c.page = true
-		if title := pageTitle.FindSubmatch(body); title != nil {
+		if title := pageTitle().FindSubmatch(body); title != nil {
 			c.message = strings.TrimSpace(html.UnescapeString(string(title[1])))
 		}
 	case bytes.HasPrefix(body, []byte("data:")), bytes.HasPrefix(body, []byte("event:")):

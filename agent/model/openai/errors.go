@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"assent/agent"
 )
@@ -69,13 +70,13 @@ func (s server) classify(status int, c complaint) *agent.ModelError {
 	limited := status == http.StatusTooManyRequests || says(c.code, "rate_limit", "ratelimit", "throttl", "too_many_requests") ||
 		(status == 0 || status == http.StatusForbidden) && c.paced()
 	switch {
-	case status == http.StatusPaymentRequired || c.unpaid():
+	case status == http.StatusPaymentRequired || c.unpaid(status):
 		say(agent.ErrorQuota, "The account at %s has no quota left, check its plan and its billing", s.host)
-	case status == http.StatusRequestEntityTooLarge || c.tooLong():
+	case status == http.StatusRequestEntityTooLarge || c.tooLongAt(status):
 		say(agent.ErrorContextOverflow, "The conversation is too long for the model %s, begin a new one%s", s.model, s.orMoreContext())
 	case limited:
 		say(agent.ErrorRateLimit, "%s limits how often it may be asked, try again later", s.host)
-	case status == http.StatusUnauthorized, status == http.StatusForbidden, c.badKey(), status < 500 && status != http.StatusNotFound && c.barred() != "":
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, c.badKey(), c.barredFromAll() && status < 500 && status != http.StatusNotFound:
 		kind, sentence := s.refusal(status, c)
 		say(kind, "%s", sentence)
 	case c.refusesTools():
@@ -201,6 +202,11 @@ func (s server) transportError(err error) error {
 	var op *net.OpError
 	var cert *tls.CertificateVerificationError
 	switch {
+	case errors.As(err, &op) && op.Op == "proxyconnect":
+		e.Message = fmt.Sprintf("The proxy before %s can't be reached (%s): check HTTPS_PROXY and HTTP_PROXY, or name the host in NO_PROXY", s.host, s.secrets.clean(op.Err.Error()))
+	case strings.Contains(err.Error(), "Location header"):
+		e.Kind = agent.ErrorConfig
+		e.Message = fmt.Sprintf("%s redirects to what is no address: check %s", s.host, s.address())
 	case errors.As(err, &dns):
 		e.Message = fmt.Sprintf("The host of %s can't be found: check %s and the network", s.host, s.address())
 	case errors.As(err, &cert):

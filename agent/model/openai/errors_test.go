@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -209,5 +210,22 @@ func TestUserAndPasswordOfTheURLAreSentWhereThereIsNoKey(t *testing.T) {
 	})
 	if _, _, err := run(m, agenttest.ModelRequest()); err != nil || user != "someone" || password != "word" {
 		t.Errorf("%s:%s, error %v", user, password, err)
+	}
+}
+
+// TestWhoeverFailsIsNamed: a proxy is not the server, and a redirect to nowhere is asked once.
+func TestWhoeverFailsIsNamed(t *testing.T) {
+	proxied, err := openai.New(openai.Options{BaseURL: "http://model.example/v1", Model: "m", Proxy: func(*http.Request) (*url.URL, error) {
+		return url.Parse("http://someone:hunter22@no-such-proxy.invalid:1")
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := failure(t, proxied); err.Kind != agent.ErrorTransport || !strings.Contains(err.Message, "HTTPS_PROXY") || strings.Contains(err.Error(), "hunter22") {
+		t.Errorf("%s: %v", err.Kind, err)
+	}
+	lost := connect(t, status(307, "text/plain", "", "Location", "http://[::1"))
+	if err := failure(t, lost); err.Kind != agent.ErrorConfig || err.Retryable() {
+		t.Errorf("%s: %v", err.Kind, err)
 	}
 }

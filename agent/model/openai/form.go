@@ -20,6 +20,7 @@ type form struct {
 	marks     bool // of what is to be cached
 	system    systemRole
 	reasoning bool // sends the reasoning back
+	silent    bool // and never again: it was refused
 	filled    bool // and a word where there is none, beside calls
 	extras    bool // sends back what else came with calls and reasoning
 	merged    bool // no two messages of the user in a row
@@ -63,7 +64,7 @@ func newForm(p Provider, o Options) form {
 
 // adapt is the form without what a server complains of, and in words what changed.
 // Each change goes one way and is made once, so a server can't keep us at it.
-func (f form) adapt(c complaint) (form, string) {
+func (f form) adapt(c complaint, pictures bool) (form, string) {
 	was := f
 	drop := func(field string, active *bool) string {
 		if !*active || !c.names(field) {
@@ -80,6 +81,13 @@ func (f form) adapt(c complaint) (form, string) {
 		func() string { return drop("cache_control", &f.marks) },
 		func() string { return drop("reasoning_effort", &f.effort) },
 		func() string { return drop("include", &f.encrypted) },
+		func() string {
+			if !f.encrypted || !c.refusesSealed() {
+				return ""
+			}
+			f.encrypted = false
+			return "sealed reasoning is left out from now on"
+		},
 		func() string { return drop("reasoning.summary", &f.summary) },
 		func() string { return drop("summary", &f.summary) },
 		func() string { return f.adaptReasoning(c) },
@@ -87,7 +95,7 @@ func (f form) adapt(c complaint) (form, string) {
 		func() string { return drop("reasoning_details", &f.extras) },
 		func() string { return f.adaptRoles(c) },
 		func() string {
-			if !f.images || !c.refusesImages() {
+			if !f.images || !pictures || !c.refusesImages() {
 				return ""
 			}
 			f.images = false
@@ -125,14 +133,14 @@ func (f *form) adaptMaxTokens(c complaint) string {
 // that does not know the field. "reasoning" is also a parameter of the other wire.
 func (f *form) adaptReasoning(c complaint) string {
 	switch {
-	case !f.reasoning && c.wantsReasoningBack():
+	case !f.reasoning && !f.silent && c.wantsReasoningBack():
 		f.reasoning = true
 		return "its reasoning is sent back from now on"
-	case !f.filled && c.wantsReasoningBack():
+	case f.reasoning && !f.filled && c.wantsReasoningBack():
 		f.filled = true
 		return "calls go back with a word in place of reasoning that is not known"
 	case f.reasoning && (c.names("reasoning_content") || c.names("reasoning")):
-		f.reasoning = false
+		f.reasoning, f.silent = false, true
 		return "its reasoning is not sent back from now on"
 	case (f.effort || f.summary) && c.names("reasoning"):
 		f.effort, f.summary = false, false

@@ -30,6 +30,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -216,7 +217,7 @@ func (m *Model) stream(ctx context.Context, req agent.Request, yield func(agent.
 	w := newWatch(cancel, m.opts.Idle)
 	defer w.stop()
 	var res *http.Response
-	if err := m.client.Post(sending, m.wire.path(), body, &res, option.WithMiddleware(m.check(f))); err != nil {
+	if err := m.client.Post(sending, m.wire.path(), body, &res, option.WithMiddleware(m.check(f, pictures(req)))); err != nil {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -243,9 +244,9 @@ func (m *Model) stream(ctx context.Context, req agent.Request, yield func(agent.
 // receive reads events until the server says that it is done, and returns the
 // reply only if it is whole.
 func (m *Model) receive(ctx context.Context, f form, w *watch, res *http.Response, req agent.Request, yield func(agent.Chunk) bool) (agent.Message, error) {
-	events := newEventReader(res.Body, w.comment)
+	events := newEventReader(heard{res.Body, w})
 	r := m.wire.reader(m.server, offered(req.Tools))
-	begun, size := false, 0
+	begun, size, steps := false, 0, 0
 	show := func(c agent.Chunk, always bool) bool { return !always && c == (agent.Chunk{}) || yield(c) }
 	for {
 		ev, err := events.next()
@@ -273,7 +274,7 @@ func (m *Model) receive(ctx context.Context, f form, w *watch, res *http.Respons
 		begun = true
 		if err != nil {
 			if r.complained() {
-				if learned := m.learn(f, 0, ev.data); learned != nil {
+				if learned := m.learn(f, 0, ev.data, pictures(req)); learned != nil {
 					return agent.Message{}, learned
 				}
 			}
@@ -282,7 +283,8 @@ func (m *Model) receive(ctx context.Context, f form, w *watch, res *http.Respons
 		if isDone(ev) {
 			return m.ended(res, io.EOF, r, show)
 		}
-		w.wait(r.finished())
+		w.wait(r.steps() > steps, r.finished())
+		steps = r.steps()
 	}
 }
 
@@ -313,6 +315,12 @@ func (m *Model) stopped(res *http.Response, cause error, r reader, begun bool, s
 		return agent.Message{}, m.server.silent(begun, m.opts.Idle)
 	}
 	return agent.Message{}, cause
+}
+
+func pictures(req agent.Request) bool {
+	return slices.ContainsFunc(req.Messages, func(m agent.Message) bool {
+		return slices.ContainsFunc(m.Blocks, func(b agent.Block) bool { _, is := b.(agent.Image); return is })
+	})
 }
 
 func offered(specs []agent.Spec) func(string) bool {

@@ -16,6 +16,9 @@ type reader interface {
 	// take reads an event and returns what of it is to be shown.
 	take(ev event) (agent.Chunk, error)
 
+	// steps grows with each event that brought the reply on.
+	steps() int
+
 	// complained reports whether an event was an error of the server.
 	complained() bool
 
@@ -45,10 +48,12 @@ type draft struct {
 	finish   string
 	refused  bool
 	failed   bool // an event was an error
+	count    int  // of what came
 	usage    agent.Usage
 }
 
 func (d *draft) complained() bool { return d.failed }
+func (d *draft) steps() int       { return d.count }
 
 // complain is an error of an event that is one.
 func (d *draft) complain(s server, data []byte) error {
@@ -61,6 +66,7 @@ func (d *draft) write(text string) agent.Chunk {
 	if text == "" {
 		return agent.Chunk{}
 	}
+	d.count++
 	return d.show(d.filter.add(text))
 }
 
@@ -69,6 +75,7 @@ func (d *draft) think(source, text string) agent.Chunk {
 	if text == "" {
 		return agent.Chunk{}
 	}
+	d.count++
 	d.source = source
 	d.filter.thought = true // so a tag in the text is not its end
 	return d.show(agent.Chunk{Thinking: text})

@@ -5,38 +5,77 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
 
 const maxSaid = 300 // characters of a server's own words
 
-// redactor takes out of a text what nobody may read in it: the key, and the
-// user, the password and the query of the base URL.
-type redactor struct {
-	secrets []string       // longest first
-	looks   *regexp.Regexp // of keys in general, also those that the server masked itself
-}
+// secretName is of headers and of parameters of an address whose value nobody may read.
+var secretName = lazy(`(?i)key|token|secret|sig|auth|pass|code|cookie|credential`)
 
-func newRedactor(base *url.URL, o Options) redactor {
-	found := []string{o.APIKey, base.RawQuery}
-	for _, value := range o.Headers {
-		found = append(found, value)
+// scheme begins the value of a header that proves who sends it.
+var scheme = lazy(`(?i)^(?:bearer|basic|token|digest|api-?key|negotiate)\s+`)
+
+// Secrets are what of the options nobody may read anywhere: the key, user and password
+// of the address, and of its parameters and the headers those that prove who sends the
+// request. The others are ordinary words, which must stay readable in texts.
+func Secrets(o Options) []string {
+	found := []string{o.APIKey}
+	for name, value := range o.Headers {
+		token := scheme().ReplaceAllString(value, "")
+		if !secretName().MatchString(name) && token == value && !looksSecret(value) {
+			continue
+		}
+		found = append(found, value, token)
+		if pair, err := base64.StdEncoding.DecodeString(token); err == nil {
+			_, password, _ := strings.Cut(string(pair), ":")
+			found = append(found, string(pair), password)
+		}
+	}
+	base, err := url.Parse(o.BaseURL)
+	if err != nil { // it can't be said what of it is secret
+		return append(found, o.BaseURL)
 	}
 	if u := base.User; u != nil {
 		password, _ := u.Password()
-		pair := u.Username() + ":" + password
-		found = append(found, u.String(), u.Username(), password, pair, base64.StdEncoding.EncodeToString([]byte(pair)))
+		found = append(found, u.String(), u.Username(), password, u.Username()+":"+password)
 	}
-	for _, values := range base.Query() {
-		found = append(found, values...)
+	for name, values := range base.Query() {
+		for _, value := range values {
+			if secretName().MatchString(name) || looksSecret(value) {
+				found = append(found, value)
+			}
+		}
 	}
-	r := redactor{looks: regexp.MustCompile(`(?i)bearer\s+\S+|\bsk-[\w*.-]+|\S*\*{3}\S*`)}
-	for _, secret := range found {
+	return found
+}
+
+// looksSecret reports whether a value is long and mixed, as keys are and words are not.
+func looksSecret(value string) bool {
+	return len(value) >= 20 && strings.ContainsAny(value, "0123456789") && !strings.ContainsAny(value, " ,;")
+}
+
+// redactor takes secrets out of texts.
+type redactor struct {
+	secrets []string // in every form, the longest first
+}
+
+// looks are keys in general, also those that the server masked itself, and users and
+// passwords in an address.
+var looks = lazy(`(?i)bearer\s+[^\s\d]*\d\S*|\bsk-[\w*.-]+|\S*\*{3}\S*|//[^\s/@]+@`)
+
+func newRedactor(base *url.URL, o Options) redactor {
+	o.BaseURL = base.String()
+	var r redactor
+	for _, secret := range Secrets(o) {
 		quoted, _ := json.Marshal(secret)
-		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), strings.Trim(string(quoted), `"`)} {
+		encode := func(s string) string { return strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "=") }
+		for _, form := range []string{
+			secret, url.QueryEscape(secret), url.PathEscape(secret), strings.Trim(string(quoted), `"`), encode(secret), encode("Bearer " + secret),
+		} {
 			if len(form) > 2 && !slices.Contains(r.secrets, form) { // one or two letters are in every word
 				r.secrets = append(r.secrets, form)
 			}
@@ -66,7 +105,44 @@ func (r redactor) hide(text string) string {
 	for _, secret := range r.secrets {
 		text = strings.ReplaceAll(text, secret, "[hidden]")
 	}
-	return r.looks.ReplaceAllString(text, "[hidden]")
+	if r.disguised(text) {
+		return "[hidden]"
+	}
+	return looks().ReplaceAllString(text, "[hidden]")
+}
+
+// disguised reports whether a secret is still there for a reader, broken by line ends
+// or written in the escapes of JSON.
+func (r redactor) disguised(text string) bool {
+	plain := unescape(text)
+	squeezed := squeeze(plain)
+	return slices.ContainsFunc(r.secrets, func(secret string) bool {
+		return len(secret) >= 8 && (strings.Contains(plain, secret) || strings.Contains(squeezed, squeeze(secret)))
+	})
+}
+
+var escapes = lazy(`\\u[0-9a-fA-F]{4}|\\.`)
+
+func unescape(text string) string {
+	return escapes().ReplaceAllStringFunc(text, func(e string) string {
+		if n, err := strconv.ParseUint(e[2:], 16, 16); len(e) == 6 && err == nil {
+			return string(rune(n))
+		}
+		if e == `\n` || e == `\r` || e == `\t` {
+			return " "
+		}
+		return e[1:]
+	})
+}
+
+// squeeze leaves out all that is not to be seen.
+func squeeze(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) || unicode.IsSpace(c) {
+			return -1
+		}
+		return c
+	}, text)
 }
 
 // cause is err without a URL around it, if nothing in it is secret.

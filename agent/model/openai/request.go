@@ -33,6 +33,10 @@ type encoder struct {
 	ids       *ids
 
 	done []encoded // messages that were sent before
+
+	head   *agent.Message // the first one with the system prompt in it
+	system string         // that is in it
+	begins *agent.Block   // the first block of what else is in it
 }
 
 // encoded is a message in its place, with the comma before it.
@@ -72,7 +76,7 @@ func (e *encoder) items(w wire, req agent.Request) (items [][]byte, size int) {
 	messages := req.Messages
 	if req.System != "" {
 		if e.form.system == asUser {
-			messages = withSystem(req.System, messages)
+			messages = e.withSystem(req.System, messages)
 		} else {
 			items = append(items, join(w.system(e, req.System)))
 		}
@@ -96,6 +100,13 @@ func (e *encoder) items(w wire, req agent.Request) (items [][]byte, size int) {
 		size += len(item)
 	}
 	return items, size
+}
+
+func (e *encoder) size() (n int) {
+	for _, d := range e.done {
+		n += len(d.bytes)
+	}
+	return n
 }
 
 func first(m agent.Message) *agent.Block {
@@ -129,21 +140,29 @@ func marshal(v any) ([]byte, error) {
 }
 
 // withSystem puts the system prompt in front of the first message, for servers
-// that know no such role.
-func withSystem(system string, messages []agent.Message) []agent.Message {
-	out := []agent.Message{agent.UserText(system)}
+// that know no such role. The message that comes of it is kept, to be known again.
+func (e *encoder) withSystem(system string, messages []agent.Message) []agent.Message {
+	var begins agent.Message
 	if len(messages) > 0 && messages[0].Role == agent.RoleUser {
-		out[0].Blocks = append(out[0].Blocks, agent.Text{Text: "\n\n"})
-		out[0].Blocks = append(out[0].Blocks, messages[0].Blocks...)
-		messages = messages[1:]
+		begins, messages = messages[0], messages[1:]
 	}
-	return append(out, messages...)
+	if e.head == nil || e.system != system || e.begins != first(begins) {
+		head := agent.UserText(system)
+		if len(begins.Blocks) > 0 {
+			head.Blocks = append(append(head.Blocks, agent.Text{Text: "\n\n"}), begins.Blocks...)
+		}
+		e.head, e.system, e.begins = &head, system, first(begins)
+	}
+	return append([]agent.Message{*e.head}, messages...)
 }
 
 // merged makes one message of several of the user, or of the model, in a row.
 func merged(messages []agent.Message) []agent.Message {
 	var out []agent.Message
 	for _, m := range messages {
+		if m.Role == agent.RoleAssistant && m.Text() == "" && len(m.ToolUses()) == 0 {
+			continue // nothing of it goes out, so it stands between nobody
+		}
 		if n := len(out); n > 0 && out[n-1].Role == m.Role && m.Role != agent.RoleTool && len(out[n-1].ToolUses()) == 0 {
 			blocks := append([]agent.Block{}, out[n-1].Blocks...)
 			out[n-1].Blocks = append(append(blocks, agent.Text{Text: "\n\n"}), m.Blocks...)
@@ -154,7 +173,10 @@ func merged(messages []agent.Message) []agent.Message {
 	return out
 }
 
-const maxEncoders = 64 // sessions whose messages are kept encoded
+const (
+	maxEncoders = 64       // sessions whose messages are kept encoded
+	maxKept     = 32 << 20 // bytes of one session, which may be pictures
+)
 
 // encoders are those of the sessions. One that is in use is not here.
 type encoders struct {
@@ -174,7 +196,7 @@ func (x *encoders) take(session string, f form, o Options) *encoder {
 }
 
 func (x *encoders) give(session string, e *encoder) {
-	if session == "" {
+	if session == "" || e.size() > maxKept {
 		return
 	}
 	x.mu.Lock()

@@ -149,6 +149,7 @@ func (r *responsesReader) piece(e responsesEvent) agent.Chunk {
 // at is the item that an event is about: by its id, by its index, or the newest. An
 // item that is given and not known yet is a new one.
 func (r *responsesReader) at(e responsesEvent, given *outputItem) *item {
+	r.count++
 	id := e.ItemID
 	if given != nil {
 		id = given.ID

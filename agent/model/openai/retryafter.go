@@ -2,7 +2,6 @@ package openai
 
 import (
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -48,9 +47,9 @@ func wait(n float64, unit time.Duration) time.Duration {
 const spanForm = `(?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)\b[\s,]*(?:and\s+)?)+|(?:\d+(?:\.\d+)?(?:ms|h|m|s))+\b`
 
 var (
-	asked    = regexp.MustCompile(`(?i)\b(?:try|retry|retrying|wait|resets?)\b[a-z ]{0,40}?\s(` + spanForm + `)`)
-	askedIn  = regexp.MustCompile(`(?i)\bretry[ -]after:?\s+(\d+(?:\.\d+)?)(?:[\s.,;]|$)`)
-	spanPart = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s*(ms|milli|s|m|h|d)`)
+	asked    = lazy(`(?i)\b(?:try|retry|retrying|wait|resets?)\b[a-z ]{0,40}?\s(` + spanForm + `)`)
+	askedIn  = lazy(`(?i)\bretry[ -]after:?\s+(\d+(?:\.\d+)?)(?:[\s.,;]|$)`)
+	spanPart = lazy(`(?i)(\d+(?:\.\d+)?)\s*(ms|milli|s|m|h|d)`)
 )
 
 // span reads a time such as 6m0s, 20ms, 1 minute 30 seconds, or a number of seconds.
@@ -60,7 +59,7 @@ func span(text string) time.Duration {
 	}
 	units := map[string]time.Duration{"ms": time.Millisecond, "milli": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}
 	var sum time.Duration
-	for _, part := range spanPart.FindAllStringSubmatch(text, -1) {
+	for _, part := range spanPart().FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.ParseFloat(part[1], 64)
 		sum = min(sum+wait(n, units[strings.ToLower(part[2])]), 24*time.Hour)
 	}
@@ -72,10 +71,10 @@ func (c complaint) retryIn() time.Duration {
 	if c.wait > 0 {
 		return c.wait
 	}
-	if m := asked.FindStringSubmatch(clipWords(c.message)); m != nil {
+	if m := asked().FindStringSubmatch(clipWords(c.message)); m != nil {
 		return span(m[1])
 	}
-	if m := askedIn.FindStringSubmatch(clipWords(c.message)); m != nil {
+	if m := askedIn().FindStringSubmatch(clipWords(c.message)); m != nil {
 		return span(m[1])
 	}
 	return 0

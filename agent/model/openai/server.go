@@ -52,7 +52,7 @@ func (s server) checkRedirect(req *http.Request, via []*http.Request) error {
 	switch {
 	case req.URL.Host != first.URL.Host || req.URL.Scheme != first.URL.Scheme:
 		return configError(fmt.Sprintf("%s redirects to %s://%s, which is not followed: if that is right, set base_url to it",
-			s.host, req.URL.Scheme, s.secrets.clean(req.URL.Host)))
+			s.host, s.secrets.clean(req.URL.Scheme), s.secrets.clean(req.URL.Host)))
 	case req.Method != first.Method:
 		return configError(fmt.Sprintf("%s redirects the request to another address: check the base URL", s.host))
 	case len(via) >= 10:
@@ -64,7 +64,7 @@ func (s server) checkRedirect(req *http.Request, via []*http.Request) error {
 // check is a middleware: what it returns without an error is the body of a reply.
 // Errors are made here and not from openai-go's, which loses the status of an
 // answer that is not JSON.
-func (m *Model) check(f form) option.Middleware {
+func (m *Model) check(f form, pictures bool) option.Middleware {
 	return func(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 		res, err := next(req)
 		if err != nil {
@@ -73,7 +73,7 @@ func (m *Model) check(f form) option.Middleware {
 		if res.StatusCode < 200 || res.StatusCode > 299 {
 			defer res.Body.Close()
 			body, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // what came is better than nothing
-			if learned := m.learn(f, res.StatusCode, body); learned != nil {
+			if learned := m.learn(f, res.StatusCode, body, pictures); learned != nil {
 				return nil, learned
 			}
 			return nil, m.server.statusError(res, body)
@@ -84,12 +84,16 @@ func (m *Model) check(f form) option.Middleware {
 
 // learn takes out of requests from now on what a server complains of, if it does
 // of something that they can do without.
-func (m *Model) learn(f form, status int, body []byte) error {
+func (m *Model) learn(f form, status int, body []byte, pictures bool) error {
+	c := parseComplaint(body)
+	if status == 0 { // of an event
+		status = c.status
+	}
 	switch status {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusTooManyRequests:
 		return nil
 	}
-	changed, what := f.adapt(parseComplaint(body))
+	changed, what := f.adapt(c, pictures)
 	if what == "" {
 		return nil
 	}

@@ -85,9 +85,12 @@ const (
 // event or with comments alone.
 func TestSilence(t *testing.T) {
 	const s = time.Second
-	var comments []step
+	const nothing = `data: {"choices":[]}` + "\n\n"
+	var comments, pings, letters, empties, nothings []step
 	for range 1000 {
-		comments = append(comments, step{10 * s, comment})
+		comments, pings = append(comments, step{10 * s, comment}), append(pings, step{s / 2, comment})
+		empties, nothings = append(empties, step{10 * s, nothing}), append(nothings, step{s / 2, nothing})
+		letters = append(letters, step{10 * s, "d"})
 	}
 	for name, c := range map[string]struct {
 		server clockwork
@@ -99,13 +102,18 @@ func TestSilence(t *testing.T) {
 		"before the first event":  {clockwork{hangs: true}, 0, 120 * s, "did not begin to answer"},
 		"after a comment":         {clockwork{steps: []step{{0, comment}}, hangs: true}, 0, 120 * s, "did not begin to answer"},
 		"in the middle":           {clockwork{steps: []step{{5 * s, word}}, hangs: true}, 0, 65 * s, "in the middle of its reply"},
-		"in the middle of a line": {clockwork{steps: []step{{0, word}, {50 * s, `data: {"cho`}}, hangs: true}, 0, 60 * s, "in the middle of its reply"},
+		"in the middle of a line": {clockwork{steps: []step{{0, word}, {50 * s, `data: {"cho`}}, hangs: true}, 0, 110 * s, "in the middle of its reply"},
+		"but for the rest of one": {clockwork{steps: append([]step{{0, word}}, letters...), hangs: true}, 0, 120 * s, "in the middle of its reply"},
+		"but for empty events":    {clockwork{steps: append([]step{{0, word}}, empties...), hangs: true}, 0, 120 * s, "in the middle of its reply"},
 		"in a call":               {clockwork{steps: []step{{0, calling}}, hangs: true}, 0, 60 * s, "in the middle of its reply"},
 		"but for comments":        {clockwork{steps: append([]step{{0, word}}, comments...), hangs: true}, 0, 120 * s, "in the middle of its reply"},
 
 		"not at all":                        {clockwork{steps: []step{{110 * s, word}, {59 * s, word}, {59 * s, stop}}}, 0, 228 * s, ""},
 		"of a comment, then the first word": {clockwork{steps: []step{{0, comment}, {110 * s, word}, {0, stop}}}, 0, 110 * s, ""},
 		"of the consumer":                   {clockwork{steps: []step{{0, word}, {0, word}, {0, stop}}}, 90 * s, 3 * 90 * s, ""},
+		"of a line that comes slowly":       {clockwork{steps: []step{{0, word}, {50 * s, word[:20]}, {50 * s, word[20:]}, {0, stop}}}, 0, 100 * s, ""},
+		"after the end, but for comments":   {clockwork{steps: append([]step{{0, word}, {0, stop}}, pings...), hangs: true}, 0, 3 * s, ""},
+		"after the end, but for events":     {clockwork{steps: append([]step{{0, word}, {0, stop}}, nothings...), hangs: true}, 0, 3 * s, ""},
 		"after the end":                     {clockwork{steps: []step{{0, word}, {0, stop}}, hangs: true}, 0, 3 * s, ""},
 		"after an end that was none":        {clockwork{steps: []step{{0, word}, {0, stop}, {2 * s, word}, {50 * s, stop}, {0, "data: [DONE]\n\n"}}, hangs: true}, 0, 52 * s, ""},
 	} {

@@ -28,7 +28,6 @@ type event struct {
 // servers that do not stream whole replies, there without "data:".
 type eventReader struct {
 	r       *bufio.Reader
-	heard   func() // called for each line that is no data, such as a comment
 	line    []byte // of a line that spans reads
 	data    []byte
 	kind    string
@@ -38,8 +37,8 @@ type eventReader struct {
 	stray   []byte
 }
 
-func newEventReader(body io.Reader, heard func()) *eventReader {
-	return &eventReader{r: bufio.NewReaderSize(body, 32<<10), heard: heard}
+func newEventReader(body io.Reader) *eventReader {
+	return &eventReader{r: bufio.NewReaderSize(body, 32<<10)}
 }
 
 // next is the next event; the error is io.EOF at the end of the body.
@@ -73,9 +72,6 @@ func (e *eventReader) next() (event, error) {
 func (e *eventReader) field(line []byte) error {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
-	if string(name) != "data" {
-		e.heard()
-	}
 	switch string(name) {
 	case "data":
 		if len(e.data)+len(value) > maxEvent {

@@ -1,7 +1,7 @@
 package openai
 
 import (
-	"regexp"
+	"net/http"
 	"strings"
 )
 
@@ -31,8 +31,13 @@ func says(words string, phrases ...string) bool {
 
 // tooLong reports whether the request does not fit the model's context, or whatever
 // other bound no waiting will lift.
-func (c complaint) tooLong() bool {
+func (c complaint) tooLong() bool { return c.tooLongAt(0) }
+
+// tooLongAt is tooLong for an answer with a status: a server that is busy speaks of
+// its own limits in the same words.
+func (c complaint) tooLongAt(status int) bool {
 	all := c.words()
+	busy := status == http.StatusTooManyRequests || status >= 500
 	switch {
 	case says(all, "request too large", "request_too_large", "string_above_max_length") && c.aboutMessages():
 		return true
@@ -40,11 +45,15 @@ func (c complaint) tooLong() bool {
 		return true
 	case c.paced():
 		return false // "too many tokens" in a minute
+	case busy && !says(all, "context"):
+		return false
 	case says(all, "prompt is too long", "prompt too long", "prompt too large", "prompt is too large", "input is too long", "input too long",
 		"conversation is too long", "messages are too long", "maximum prompt length", "too many tokens", "reduce the length of", "reduce your prompt",
-		"exceeds the limit of", "prompt exceeds max", "range of input length", "inputs must have less than", "tokens to keep from the initial prompt",
-		"context the overflows", "maximum allowed length", "prompt 超长", "输入过长", "code 1261"):
+		"prompt exceeds max", "range of input length", "inputs must have less than", "tokens to keep from the initial prompt",
+		"context the overflows", "prompt 超长", "输入过长", "code 1261"):
 		return !says(all, "output tokens exceeds")
+	case says(all, "exceeds the limit of", "maximum allowed length") && says(all, "token", "prompt", "context", "input length"):
+		return !says(all, "output token", "completion token")
 	case says(all, "token limit", "input token count", "input tokens exceed", "max_new_tokens` must be", "maximum input length"):
 		return !says(all, "output token", "completion token", "max_tokens")
 	}
@@ -67,13 +76,19 @@ func (c complaint) paced() bool {
 // unpaid reports whether only money, or another plan, can help. The word quota alone
 // is no proof, and neither is OpenAI's sentence about it: Gemini says the same of
 // its limits per minute.
-func (c complaint) unpaid() bool {
+func (c complaint) unpaid(status int) bool {
 	all := c.words()
 	if says(all, "insufficient_quota", "billing_hard_limit", "billing_not_active", "billing hard limit", "insufficient_balance", "insufficient balance",
-		"insufficient credit", "insufficient_credit", "insufficient funds", "insufficient_funds", "not enough credit", "more credits", "out of credits", "no credits",
-		"run out of credit", "credit balance", "all available credits", "spending limit", "spend limit", "spending_limit", "please recharge", "recharge your", "recharge and ", "need to recharge", "余额不足", "欠费", "arrearage",
-		"account is in good standing", "key limit exceeded", "included credits", "free tier of the model has been exhausted", "free allocated quota",
-		"payment required", "payment_required", "budget has been exceeded", "budget_exceeded", "exceeded_current_quota", "billing_error", "unpaid", "limit: 0,", "limit: 0\n") {
+		"insufficient credit", "insufficient_credit", "insufficient funds", "insufficient_funds", "not enough credit", "out of credits", "no credits",
+		"run out of credit", "credit balance is too low", "all available credits", "余额不足", "欠费", "arrearage", "account is in good standing",
+		"free tier of the model has been exhausted", "free allocated quota", "budget_exceeded", "exceeded_current_quota", "billing_error") {
+		return true
+	}
+	if status == http.StatusBadRequest || status == http.StatusUnprocessableEntity || status >= 500 {
+		return false // the other words are also those of tools and of texts
+	}
+	if says(all, "more credits", "credit balance", "spending limit", "spend limit", "spending_limit", "recharge", "key limit exceeded", "included credits",
+		"payment required", "payment_required", "budget has been exceeded", "unpaid", "limit: 0,", "limit: 0\n") {
 		return true
 	}
 	return says(all, "exceeded your current quota", "exceeded the current quota") && says(all, "billing") &&
@@ -83,7 +98,7 @@ func (c complaint) unpaid() bool {
 // badKey reports whether the key itself is refused, whatever the status: Gemini and
 // xAI answer 400.
 func (c complaint) badKey() bool {
-	return says(c.words(), "api key not valid", "incorrect api key", "invalid api key", "invalid_api_key", "api_key_invalid", "api key expired", "invalid x-api-key",
+	return says(c.words(), "api key not valid", "incorrect api key", "invalid api key", "invalid_api_key", "api_key_invalid", "api key expired. please", "invalid x-api-key",
 		"missing api key", "no auth credentials", "no api key", "didn't provide an api key", "authentication_error", "authentication fails", "unauthenticated",
 		"invalid authentication", "invalid_authentication", "api key is invalid", "invalid bearer token")
 }
@@ -109,9 +124,16 @@ func (c complaint) barred() string {
 	return ""
 }
 
+// barredFromAll is barred in words that no text has by chance: servers say so with
+// statuses that are of other things too.
+func (c complaint) barredFromAll() bool {
+	return c.barred() != "" && says(c.words(), "country, region", "unsupported_country", "location is not supported", "organization must be verified", "terms_required",
+		"terms acceptance", "organization has been disabled", "permission_denied", "permission_error", "accessdenied", "access_denied", "organization_restricted")
+}
+
 // flagged reports whether it is the content that is refused.
 func (c complaint) flagged() bool {
-	return says(c.words(), "flagged", "moderation", "content_filter", "content policy", "content management policy", "usage policies", "data_inspection_failed")
+	return says(c.words(), "flagged", "content_filter", "content policy", "content management policy", "usage policies", "data_inspection_failed")
 }
 
 // unknownModel reports whether the model is not there, or not at this address.
@@ -121,10 +143,10 @@ func (c complaint) unknownModel() bool {
 		"invalid_model", "not a valid model", "no models loaded", "no model loaded", "no such model", "model not exist", "model not found", "requested model is not supported", "not a chat model",
 		"only supported in v1/responses", "no endpoints found for") ||
 		says(all, "model") && says(all, "does not exist", "not found, try pulling", "is not found for api version", "has been decommissioned", "has been deprecated", "not currently loaded") ||
-		modelNotFound.MatchString(all)
+		modelNotFound().MatchString(all)
 }
 
-var modelNotFound = regexp.MustCompile("(?:\\bmodels?\\b|not_found_error)[:/]? ?['\"`]?[\\w./:@-]{0,80}['\"`]? (?:was |is )?not (?:found|available)")
+var modelNotFound = lazy("(?:\\bmodels?\\b|not_found_error)[:/]? ?['\"`]?[\\w./:@-]{0,80}['\"`]? (?:was |is )?not (?:found|available)")
 
 // loading reports whether the server is still getting ready.
 func (c complaint) loading() bool {
@@ -138,7 +160,7 @@ func (c complaint) refusesTools() bool {
 	if says(all, "--enable-auto-tool-choice", "--tool-call-parser", "requires --jinja", "unsupported param: tools") || c.names("tools") || c.names("functions") {
 		return !says(all, "reasoning_effort")
 	}
-	for _, m := range noTools.FindAllStringSubmatch(all, -1) {
+	for _, m := range noTools().FindAllStringSubmatch(all, -1) {
 		switch m[1] {
 		case "parallel", "strict", "custom", "multiple", "hosted", "built-in", "builtin":
 		default:
@@ -148,7 +170,7 @@ func (c complaint) refusesTools() bool {
 	return false
 }
 
-var noTools = regexp.MustCompile(`(?:([\w-]+) |^)['"` + "`" + `]?(?:` +
+var noTools = lazy(`(?:([\w-]+) |^)['"` + "`" + `]?(?:` +
 	`(?:does not|doesn't|do not|don't|cannot|can't|not|that) (?:currently |yet )?support (?:the use of |using |this )?(?:native )?(?:tools?\b(?:$|[^\w ]| (?:us|call|in\b|with|for|or\b|and\b|param))|tools\b|tool[-_](?:us|call)|functions?\b(?: call|s|$|[.,]))` +
 	`|(?:tools?|functions?)(?:[ _-](?:use|using|usage|calls?|calling))?['"` + "`" + `]* (?:is|are) (?:currently )?(?:not (?:currently |yet )?(?:supported|available|enabled)|unsupported))`)
 
@@ -194,4 +216,12 @@ func (c complaint) wantsReasoningBack() bool {
 		says(all, "passed back", "is missing", "missing `reasoning_content`", "missing reasoning_content", "missing 'reasoning_content'", "must be included", "is required",
 			"must be provided", "must be returned", "must be present", "cannot be empty", "必须", "缺少") ||
 		says(all, "without its required 'reasoning' item", "must start with a thinking block")
+}
+
+// refusesSealed reports whether reasoning that went back sealed can't be opened, as by
+// another account, or stands where none may.
+func (c complaint) refusesSealed() bool {
+	all := c.words()
+	return says(all, "invalid_encrypted_content", "encrypted content") && says(all, "verified", "verify", "decrypt", "invalid", "not supported", "match") ||
+		says(all, "without its required following item")
 }

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 )
 
@@ -26,11 +25,11 @@ func (f *filter) endCall(out *piece, whole bool) {
 }
 
 // calledName finds where a written call says which tool it means.
-var calledName = regexp.MustCompile(`"name"\s*:\s*"([^"\\]+)"|<function=["']?([^>"'\s]+)|<invoke name=["']?([^>"'\s]+)|` +
+var calledName = lazy(`"name"\s*:\s*"([^"\\]+)"|<function=["']?([^>"'\s]+)|<invoke name=["']?([^>"'\s]+)|` +
 	`functions\.([\w.-]+):\d|<tool_call>\s*([\w.-]+)|sep[｜|]>\s*([\w.-]+)|\[TOOL_CALLS\]\s*([\w.-]+)|\|?>\s*([\w.-]+)\(`)
 
 func (f *filter) callName(raw string) string {
-	for _, found := range calledName.FindAllStringSubmatch(raw, -1) {
+	for _, found := range calledName().FindAllStringSubmatch(raw, -1) {
 		for _, name := range found[1:] {
 			if name != "" && f.offered(name) {
 				return name

@@ -109,6 +109,7 @@ func TestWhichFailuresAreTriedAgain(t *testing.T) {
 		"a fault that stays":                {[]attempt{failing(agent.ErrorProvider, 500, 0), failing(agent.ErrorTransport, 0, 0), failing(agent.ErrorIdle, 0, 0), saying("late")}, agent.StopError, []time.Duration{s, 2 * s}},
 		"a limit, as long as it asks":       {[]attempt{failing(agent.ErrorRateLimit, 429, 7*s), saying("ok")}, agent.StopComplete, []time.Duration{7 * s}},
 		"a limit for longer than one waits": {[]attempt{failing(agent.ErrorRateLimit, 429, time.Hour), saying("late")}, agent.StopError, nil},
+		"a failure of no known kind":        {[]attempt{{err: errors.New("boom")}, saying("ok")}, agent.StopComplete, []time.Duration{s}},
 		"a bad request":                     {[]attempt{failing(agent.ErrorProvider, 400, 0), saying("late")}, agent.StopError, nil},
 		"a wrong key":                       {[]attempt{failing(agent.ErrorAuth, 401, 0), saying("late")}, agent.StopError, nil},
 		"an empty account":                  {[]attempt{failing(agent.ErrorQuota, 429, 0), saying("late")}, agent.StopError, nil},

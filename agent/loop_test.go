@@ -337,40 +337,6 @@ func TestASecretIsReadOnlyAfterAYesAndEditedOnlyThen(t *testing.T) {
 	}
 }
 
-func TestRequestIsMadeAgainOnlyWhereNothingWasShown(t *testing.T) {
-	busy := &agent.ModelError{Kind: agent.ErrorProvider, Status: 503, Message: "busy"}
-	for name, c := range map[string]struct {
-		errs []error
-		want int
-		stop agent.StopReason
-	}{
-		"twice busy":       {[]error{busy, busy}, 3, agent.StopComplete},
-		"always busy":      {[]error{busy, busy, busy, busy}, 3, agent.StopError},
-		"wrong key":        {[]error{&agent.ModelError{Kind: agent.ErrorAuth, Status: 401, Message: "no"}}, 1, agent.StopError},
-		"server says wait": {[]error{&agent.ModelError{Kind: agent.ErrorRateLimit, Status: 429, RetryAfter: 5 * time.Second}}, 2, agent.StopComplete},
-		"wait too long":    {[]error{&agent.ModelError{Kind: agent.ErrorRateLimit, Status: 429, RetryAfter: time.Hour}}, 1, agent.StopError},
-		"not our type":     {[]error{errors.New("boom")}, 2, agent.StopComplete},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				n := 0
-				b := newBench(t, func(cfg *agent.Config) {
-					cfg.Model = modelFunc(func(context.Context, agent.Request) (agent.Message, error) {
-						n++
-						if n <= len(c.errs) {
-							return agent.Message{}, c.errs[n-1]
-						}
-						return agenttest.Say("done"), nil
-					})
-				})
-				if done := b.run(t, t.Context(), "go"); done.Reason != c.stop || n != c.want {
-					t.Errorf("%v after %d requests, want %v after %d", done.Reason, n, c.stop, c.want)
-				}
-			})
-		})
-	}
-}
-
 func TestLongResultIsCutInTheMiddleOnACharacter(t *testing.T) {
 	for _, text := range []string{strings.Repeat("é", 40<<10), strings.Repeat("line\n", 20<<10)} {
 		b := newBench(t, func(c *agent.Config) {

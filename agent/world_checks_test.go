@@ -1,0 +1,148 @@
+package agent_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"assent/agent"
+	"assent/agent/agenttest"
+	"assent/agent/workspace"
+)
+
+// beforeApply checks that an edit lands only with a yes, on record.
+func (w *world) beforeApply(e agent.Edit) error {
+	byMode := w.mode == "accept_edits" && !workspace.Protected(strings.TrimPrefix(e.Path, agenttest.Root+"/"))
+	w.mu.Lock()
+	var missing []string
+	if len(e.Hunks) == 0 {
+		if s := fmt.Sprintf("%s %s %s", e.Kind, e.Path, e.To); w.yes[s] == 0 {
+			missing = append(missing, s)
+		}
+	}
+	for _, h := range e.Hunks {
+		if s := fmt.Sprintf("%s %d %q %q", e.Path, h.At, h.Old, h.New); w.yes[s] == 0 {
+			missing = append(missing, s)
+		}
+	}
+	w.mu.Unlock()
+	if len(missing) > 0 && !byMode {
+		w.fault("landed without a yes: %s", strings.Join(missing, ", "))
+	}
+	if !w.recorded(func(r agent.Record) bool {
+		d, ok := r.(agent.Decided)
+		return ok && slices.ContainsFunc(d.Decision.Parts, func(p agent.PartDecision) bool {
+			return p.Accept || slices.ContainsFunc(slices.Collect(maps.Values(p.Hunks)), func(h agent.HunkDecision) bool { return h.Accept })
+		})
+	}) {
+		w.fault("landed before the decision was recorded: %s", e.Path)
+	}
+	w.checkLastDecision()
+	switch w.pick(10) {
+	case 9:
+		w.cancelled()
+		return errors.New("the editor said no")
+	case 8:
+		w.cancelled()
+		return fmt.Errorf("pipe: %w", agent.ErrInterrupted)
+	case 7:
+		w.cancel()
+		w.cancelled()
+	}
+	return nil
+}
+
+// checkLastDecision: the newest proposal on record has its decision on record
+// too, before anything is done for it.
+func (w *world) checkLastDecision() {
+	open := ""
+	for _, r := range w.store.Records() {
+		switch r := r.(type) {
+		case agent.Proposed:
+			open = r.Proposal.ID
+		case agent.Decided:
+			open = ""
+		}
+	}
+	if open != "" {
+		w.fault("an effect while %s has no decision on record", open)
+	}
+}
+
+func (w *world) recorded(match func(agent.Record) bool) bool {
+	return slices.ContainsFunc(w.store.Records(), match)
+}
+
+// checkCalls: every call that is on record has one result, in order; calls
+// without one are only at the end of a run that broke.
+func (w *world) checkCalls() {
+	var want, got []string
+	for _, r := range w.store.Records() {
+		switch r := r.(type) {
+		case agent.Appended:
+			for _, u := range r.Message.ToolUses() {
+				want = append(want, u.ID)
+			}
+		case agent.Decided:
+			if slices.Contains(w.lost, r.ProposalID) {
+				w.fault("%s was decided, though nobody answered in time", r.ProposalID)
+			}
+		case agent.Answered:
+			got = append(got, r.Result.ID)
+			w.checkDone(r)
+		}
+	}
+	if w.broken && len(got) <= len(want) {
+		want = want[:len(got)]
+	}
+	if !slices.Equal(want, got) {
+		w.fault("calls %v have results %v", want, got)
+	}
+	sorted := slices.Sorted(slices.Values(got))
+	if len(slices.Compact(sorted)) != len(got) {
+		w.fault("a call has two results: %v", got)
+	}
+}
+
+// checkDone: what the person agreed to and nothing prevented was done.
+func (w *world) checkDone(r agent.Answered) {
+	w.mu.Lock()
+	owed := w.owed[r.Use.ID]
+	delete(w.owed, r.Use.ID)
+	w.mu.Unlock()
+	if !owed || !r.Result.IsError {
+		return
+	}
+	if strings.Contains(r.Result.Output, "hunks landed") || strings.Contains(r.Result.Output, "though the person agreed") ||
+		strings.Contains(r.Result.Output, "Interrupted") || strings.Contains(r.Result.Output, "Cancelled") {
+		return
+	}
+	w.fault("%s was agreed to and not done: %s", r.Use.ID, r.Result.Output)
+}
+
+// wellFormed is invariant 1, written after the rules of the chat format.
+func wellFormed(messages []agent.Message) error {
+	for i, m := range messages {
+		var wants []string
+		for _, b := range m.Blocks {
+			if u, ok := b.(agent.ToolUse); ok {
+				wants = append(wants, u.ID)
+			}
+		}
+		var gets []string
+		if i+1 < len(messages) && messages[i+1].Role == agent.RoleTool {
+			for _, b := range messages[i+1].Blocks {
+				gets = append(gets, b.(agent.ToolResult).ID)
+			}
+		}
+		if !slices.Equal(wants, gets) {
+			return fmt.Errorf("message %d calls %v and is answered for %v", i, wants, gets)
+		}
+		if m.Role == agent.RoleTool && (i == 0 || messages[i-1].Role != agent.RoleAssistant) {
+			return fmt.Errorf("message %d holds results of nothing", i)
+		}
+	}
+	return nil
+}

@@ -92,6 +92,12 @@ func waits(events []agent.Event) (waits []time.Duration) {
 	return waits
 }
 
+// waited compares a wait with the shortest that it may be: half as long comes on top
+// by chance, unless the server has named it.
+func waited(got, want time.Duration) bool {
+	return got == want || (want == time.Second || want == 2*time.Second) && got >= want && got < want+want/2
+}
+
 // TestWhichFailuresAreTriedAgain: three attempts, before anything was shown, of what
 // may pass; a request in other words does not count as one.
 func TestWhichFailuresAreTriedAgain(t *testing.T) {
@@ -123,7 +129,7 @@ func TestWhichFailuresAreTriedAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := &attempts{list: c.list}
 				events, _ := runAttempts(t, m)
-				if d := done(events); d.Reason != c.want || !slices.Equal(waits(events), c.waits) || m.requests != len(c.waits)+1 {
+				if d := done(events); d.Reason != c.want || !slices.EqualFunc(waits(events), c.waits, waited) || m.requests != len(c.waits)+1 {
 					t.Errorf("%s after %d requests with waits of %v: %v", d.Reason, m.requests, waits(events), d.Err)
 				}
 			})

@@ -20,6 +20,7 @@ type call struct {
 	answers []answer // to each part, once the consent is known
 	times   int      // the how-manieth identical call
 	spent   time.Duration
+	ran     bool // Plan.Run was called
 
 	result *Result // set: nothing more is done for this call
 }
@@ -34,6 +35,7 @@ const cancelledText = "Cancelled by the person before it was done: nothing of it
 // batch would do, ask, do it, record what came of it. An error ends the run;
 // calls without a result are then settled by the next one.
 func (r *run) answer(uses []ToolUse) error {
+	r.shares = r.s.shares(len(uses))
 	for _, batch := range r.batches(uses) {
 		r.prepare(batch)
 		if err := r.consent(batch); err != nil {
@@ -64,7 +66,7 @@ func (r *run) batches(uses []ToolUse) [][]*call {
 
 // prepare plans each call of a batch, in order, on one scratch.
 func (r *run) prepare(batch []*call) {
-	files := newScratch(r.s.cfg.Editor, r.s.reads)
+	files := newScratch(noted{r.s.cfg.Editor, &r.s.known}, r.s.reads)
 	for _, c := range batch {
 		c.times = r.seen.see(c.use, c.spec.Tier)
 		switch {
@@ -85,7 +87,7 @@ func (r *run) prepare(batch []*call) {
 }
 
 func (r *run) planCall(c *call, files *scratch) {
-	var view Files = r.s.cfg.Editor
+	var view Files = noted{r.s.cfg.Editor, &r.s.known}
 	if c.spec.Tier == TierWrite {
 		view = files
 	}

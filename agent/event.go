@@ -6,7 +6,8 @@ import (
 )
 
 // Event is what [Session.Run] yields: [Delta], [Requested], [Appended],
-// [Responded], [Answered], [Proposed], [Decided], [Landed], [Retrying] or [Done].
+// [Responded], [Answered], [Proposed], [Decided], [Landed], [Compacted], [Retrying] or
+// [Done].
 type Event interface{ event() }
 
 // Record is what the session has the [Store] keep: every event but [Delta] and
@@ -44,6 +45,8 @@ type Requested struct {
 	Attempt  int // from 1
 	Model    string
 	Provider string
+
+	Compacting bool // the model is asked to put the history in short; nothing of its reply is shown
 }
 
 // Responded says how an attempt ended.
@@ -102,6 +105,8 @@ type Done struct {
 	Turns  int   // replies of the model
 	Denied int   // calls refused by a person or a rule
 	Usage  Usage // sum over the run
+
+	Unheard []string // what the person said meanwhile that came too late
 }
 
 func (Delta) event()     {}
@@ -113,6 +118,7 @@ func (Answered) event()  {}
 func (Proposed) event()  {}
 func (Decided) event()   {}
 func (Landed) event()    {}
+func (Compacted) event() {}
 func (Done) event()      {}
 
 func (Started) record()   {}
@@ -123,6 +129,7 @@ func (Answered) record()  {}
 func (Proposed) record()  {}
 func (Decided) record()   {}
 func (Landed) record()    {}
+func (Compacted) record() {}
 func (Done) record()      {}
 
 // Explain says in a sentence, for the person, why a run stopped; "" if it is complete.
@@ -131,7 +138,7 @@ func (d Done) Explain() string {
 	case StopMaxTurns:
 		return fmt.Sprintf("Stopped after %d replies of the model; give it a smaller task, or raise the limit (--max-turns, maxTurns).", d.Turns)
 	case StopRepeated:
-		return "Stopped: the model made the same call again and again. Say it in other words, or try another model."
+		return "Stopped: the model did or said the same again and again. Say it in other words, or try another model."
 	case StopCancelled:
 		return "Cancelled."
 	case StopTruncated:

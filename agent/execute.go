@@ -79,6 +79,7 @@ func (r *run) runCall(c *call) {
 		c.fail(cancelledText)
 		return
 	}
+	c.ran = true
 	began := time.Now()
 	result, err := guard(r.ctx, r.s.timeout(c.spec), func(ctx context.Context) (Result, error) { return c.plan.Run(ctx, ok) })
 	c.spent += time.Since(began)
@@ -113,6 +114,9 @@ func (r *run) land(c *call) error {
 			if err := r.emit(Landed{ProposalID: a.proposal, ToolUseID: c.use.ID, Edit: edit, Landing: landing}); err != nil {
 				return err
 			}
+		}
+		if !a.part.Info.Secret && landing.After != (Hash{}) {
+			r.s.known.note(a.part.Info.Name, landing.After)
 		}
 		landed = landed || landing.Status == LandComplete || landing.Status == LandPartial
 		touched = touched || landing.Status != LandFailed
@@ -164,16 +168,20 @@ func (r *run) apply(ok Approval, e Edit) (Landing, error) {
 
 var errNoAnswer = errors.New("the editor did not answer after the cancel")
 
+func (c *call) denied() bool {
+	return slices.ContainsFunc(c.answers, func(a answer) bool { return a.denied() })
+}
+
 // conclude records the result of a call.
 func (r *run) conclude(c *call) error {
-	out := clip(c.result.Output)
-	if c.spec.Tier == TierRead {
+	out := r.shares.cut(orDefault(c.result.Output, noOutput))
+	if c.ran || c.spec.Tier == TierRead {
 		r.seen.learn(c.use, out, false)
 		if n := r.seen.times(c.use); n >= repeatHint {
 			out += "\n\n" + repeatNote(n)
 		}
 	}
-	if slices.ContainsFunc(c.answers, func(a answer) bool { return a.denied() }) {
+	if c.denied() {
 		r.denied++
 	}
 	return r.answered(c.use, ToolResult{ID: c.use.ID, Output: out, IsError: c.result.IsError}, c.spent)

@@ -1,6 +1,9 @@
 package agent
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -63,23 +66,34 @@ func openUses(history []Message) []ToolUse {
 	})
 }
 
-// checkHistory holds invariant 1 both ways: the results of a message's tool uses
-// are the next message, in order, and there are no others.
-func checkHistory(history []Message) error {
+// sound holds a history against what servers demand of one, both ways: the results of
+// a message's tool uses are the next message, in order, and there are no others; no ID
+// comes twice; no message is empty; arguments are one JSON object, or marked as none.
+// ids are those of the messages before, and get those of these.
+func sound(history []Message, ids map[string]bool, first bool) error {
 	var open []ToolUse
 	for i, m := range history {
 		results := m.ToolResults()
-		if len(open) > 0 || m.Role == RoleTool {
-			if m.Role != RoleTool || len(results) != len(open) {
-				return fmt.Errorf("message %d: %d results for %d tool uses", i, len(results), len(open))
-			}
-			for j, u := range open {
-				if results[j].ID != u.ID {
-					return fmt.Errorf("message %d: result %d is of %q, not of %q", i, j, results[j].ID, u.ID)
-				}
+		switch {
+		case (len(open) > 0) != (m.Role == RoleTool) || len(results) != len(open):
+			return fmt.Errorf("message %d: %d results for %d tool uses", i, len(results), len(open))
+		case m.Role == RoleUser && len(m.Blocks) == 0, m.Role == RoleAssistant && hollow(m):
+			return fmt.Errorf("message %d is empty", i)
+		case i == 0 && first && m.Role != RoleUser:
+			return errors.New("the person does not begin")
+		}
+		for j, u := range open {
+			if results[j].ID != u.ID || results[j].Output == "" {
+				return fmt.Errorf("message %d: result %d is of %q, not of %q, or empty", i, j, results[j].ID, u.ID)
 			}
 		}
 		open = m.ToolUses()
+		for _, u := range open {
+			if u.ID == "" || ids[u.ID] || u.Invalid == "" && !isObject(u.Input) {
+				return fmt.Errorf("message %d: the call %q has no ID of its own, or arguments that are none", i, u.ID)
+			}
+			ids[u.ID] = true
+		}
 	}
 	if len(open) > 0 {
 		return fmt.Errorf("the last message has %d tool uses without results", len(open))
@@ -87,48 +101,96 @@ func checkHistory(history []Message) error {
 	return nil
 }
 
+func isObject(input json.RawMessage) bool {
+	input = bytes.TrimSpace(input)
+	return len(input) > 0 && input[0] == '{' && json.Valid(input)
+}
+
 // sendable is the history as a request may hold it, and the bytes of its text.
 // What was sent before is not checked again, so that a long session costs what
 // is new in it.
 func (s *Session) sendable() (messages []Message, size int, err error) {
-	if checkHistory(s.history[s.sound:]) == nil {
-		s.bytes += textBytes(s.history[s.sound:])
-		s.sound = len(s.history)
-		return slices.Clip(s.history), s.bytes, nil
+	if sound(s.history[s.sound:], s.sent, s.sound == 0) != nil {
+		// Only a journal that was damaged, or written by something else, leads here.
+		// The request is mended, never the journal.
+		mended := mend(s.history)
+		s.sent = map[string]bool{}
+		if err := sound(mended, s.sent, true); err != nil {
+			return nil, 0, fmt.Errorf("agent: the history is broken, which is a bug: %w", err)
+		}
+		s.history, s.sound, s.bytes = mended, 0, 0
 	}
-	messages = mended(s.history)
-	if err := checkHistory(messages); err != nil {
-		return nil, 0, fmt.Errorf("agent: the history is broken, which is a bug: %w", err)
-	}
-	return messages, textBytes(messages), nil
+	s.bytes += textBytes(s.history[s.sound:])
+	s.sound = len(s.history)
+	return slices.Clip(s.history), s.bytes, nil
 }
 
-// mended makes a well formed history of one that is not, because its journal was
-// damaged. The request is mended, never the journal.
-func mended(history []Message) []Message {
+const (
+	lostResult    = "The result of this call was lost."
+	lostBeginning = "[The beginning of the conversation was lost.]"
+	noOutput      = "(no output)"
+)
+
+// mend makes a sound history of one that is not. Calls keep the results that follow
+// their message, by ID, each once; what belongs to nothing is left out.
+func mend(history []Message) []Message {
 	var out []Message
+	ids := map[string]bool{}
 	for i, m := range history {
-		if m.Role == RoleTool {
-			continue // taken below, beside its calls
+		switch {
+		case m.Role == RoleTool: // taken below, beside its calls
+			continue
+		case m.Role == RoleUser && len(m.Blocks) == 0, m.Role == RoleAssistant && hollow(m):
+			continue
+		case len(out) == 0 && m.Role != RoleUser:
+			out = append(out, Message{Role: RoleUser, Blocks: []Block{Note{lostBeginning}}})
 		}
-		out = append(out, m)
 		uses := m.ToolUses()
 		if len(uses) == 0 {
+			out = append(out, m)
 			continue
 		}
-		var found []ToolResult
-		if i+1 < len(history) {
-			found = history[i+1].ToolResults()
-		}
-		results := Message{Role: RoleTool}
-		for _, u := range uses {
-			result := ToolResult{ID: u.ID, Output: "The result of this call was lost.", IsError: true}
-			if j := slices.IndexFunc(found, func(r ToolResult) bool { return r.ID == u.ID }); j >= 0 {
-				result = found[j]
-			}
-			results.Blocks = append(results.Blocks, result)
-		}
-		out = append(out, results)
+		calls, results := mendCalls(m, resultsAfter(history, i), ids)
+		out = append(out, calls, results)
 	}
 	return out
+}
+
+// resultsAfter are all results between a message and the next one that is no result.
+func resultsAfter(history []Message, at int) []ToolResult {
+	var found []ToolResult
+	for _, m := range history[at+1:] {
+		if m.Role != RoleTool {
+			break
+		}
+		found = append(found, m.ToolResults()...)
+	}
+	return found
+}
+
+// mendCalls gives each call of a message an ID of its own, arguments that are marked
+// if they are none, and one result.
+func mendCalls(m Message, found []ToolResult, ids map[string]bool) (calls, results Message) {
+	calls, results = m, Message{Role: RoleTool}
+	calls.Blocks = slices.Clone(m.Blocks)
+	for i, b := range calls.Blocks {
+		u, ok := b.(ToolUse)
+		if !ok {
+			continue
+		}
+		result := ToolResult{Output: lostResult, IsError: true}
+		if j := slices.IndexFunc(found, func(r ToolResult) bool { return r.ID == u.ID }); j >= 0 {
+			result = found[j]
+			found = slices.Delete(slices.Clone(found), j, j+1)
+		}
+		u.ID = unique(u.ID, ids)
+		ids[u.ID] = true
+		if u.Invalid == "" && !isObject(u.Input) {
+			u.Invalid, u.RawInput, u.Input = notObject, string(u.Input), nil
+		}
+		result.ID, result.Output = u.ID, orDefault(result.Output, noOutput)
+		calls.Blocks[i] = u
+		results.Blocks = append(results.Blocks, result)
+	}
+	return calls, results
 }

@@ -26,7 +26,7 @@ func (s *Session) Run(ctx context.Context, prompt Message) iter.Seq2[Event, erro
 		defer s.steers.listen(false)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		r := &run{s: s, ctx: ctx, cancel: cancel, yield: yield, proposed: map[string]bool{}}
+		r := &run{s: s, ctx: ctx, cancel: cancel, yield: yield, proposed: map[string]bool{}, nudged: map[string]bool{}}
 		r.finish(r.loop(prompt))
 	}
 }
@@ -41,12 +41,15 @@ type run struct {
 	left   bool // the consumer broke: never yield again
 
 	seen     repetition
+	nudged   map[string]bool // hints that were given
+	cut      int             // replies in a row that hit the output limit
 	proposed map[string]bool // IDs of proposals
 	turns    int
 	denied   int
 	usage    Usage
 
-	wroteCalls bool // the newest reply with calls wrote them as text
+	wroteCalls bool   // the newest reply with calls wrote them as text
+	shares     shares // of the results of one reply
 }
 
 // loop is the agent: ask the model, do what it asks for, tell it what came of it
@@ -75,10 +78,12 @@ func (r *run) loop(prompt Message) (StopReason, error) {
 			return "", err
 		}
 		if len(uses) == 0 && !steered {
-			return reply.Stop, nil
+			if again, err := r.nudge(reply); err != nil || !again {
+				return reply.Stop, err
+			}
 		}
-		if r.seen.tooOften {
-			return r.lastWord(StopRepeated)
+		if reason := r.stuck(reply); reason != "" {
+			return r.lastWord(reason)
 		}
 	}
 	return r.lastWord(StopMaxTurns)
@@ -102,7 +107,7 @@ func (r *run) lastWord(reason StopReason) (StopReason, error) {
 
 // finish yields how it ended.
 func (r *run) finish(reason StopReason, err error) {
-	done := Done{Reason: reason, Turns: r.turns, Denied: r.denied, Usage: r.usage}
+	done := Done{Reason: reason, Turns: r.turns, Denied: r.denied, Usage: r.usage, Unheard: r.s.steers.rest()}
 	failed, isModel := errors.AsType[*ModelError](err)
 	switch {
 	case isModel:

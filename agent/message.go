@@ -21,7 +21,7 @@ type Message struct {
 	Usage  Usage      // of an assistant message, when the server reported it
 }
 
-// Block is a part of a message: [Text], [Image], [Thinking], [ToolUse] or [ToolResult].
+// Block is a part of a message: [Text], [Image], [Note], [Thinking], [ToolUse] or [ToolResult].
 type Block interface{ block() }
 
 // Text is what is said to the other side.
@@ -32,6 +32,10 @@ type Image struct {
 	MediaType string // such as image/png
 	Data      []byte
 }
+
+// Note is what the session itself tells the model, in a message of the user: what
+// stands for messages that a compaction took out, or a hint. No person said it.
+type Note struct{ Text string }
 
 // Thinking is the model's reasoning, shown apart from its text and sent back
 // to servers that want it.
@@ -71,6 +75,7 @@ type ToolResult struct {
 
 func (Text) block()       {}
 func (Image) block()      {}
+func (Note) block()       {}
 func (Thinking) block()   {}
 func (ToolUse) block()    {}
 func (ToolResult) block() {}
@@ -84,7 +89,7 @@ type StopReason string
 const (
 	StopComplete  StopReason = "complete"  // the model said all it wanted
 	StopMaxTurns  StopReason = "max_turns" // the limit of model replies was reached
-	StopRepeated  StopReason = "repeated"  // the model made the same call again and again
+	StopRepeated  StopReason = "repeated"  // the model did or said the same again and again
 	StopCancelled StopReason = "cancelled" // by the person
 	StopTruncated StopReason = "truncated" // the reply hit the output limit
 	StopRefused   StopReason = "refused"   // by the model or its server's filter

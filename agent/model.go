@@ -67,6 +67,8 @@ type ModelError struct {
 	Kind       ModelErrorKind
 	Status     int           // HTTP status, 0 if there was none
 	RetryAfter time.Duration // as the server asked, 0 if it did not
+	Limit      int           // tokens that fit, with ErrorContextOverflow; 0: it did not say
+	Tokens     int           // that the request had by its count; 0: it did not say
 	Message    string
 	Err        error // the cause, may be nil
 }

@@ -10,12 +10,27 @@ import (
 const (
 	repeatHint = 3 // from this identical call on the model is told so, and writes are not asked again
 	repeatStop = 5 // at this one the run stops
+
+	cutStop = 3 // replies in a row that hit the output limit, at which the run stops
 )
 
-// repetition counts identical calls within one run. Calls are identical when
-// name and arguments are, whatever the order of keys and the white space. A read
-// whose answer changed starts again (waiting for something is legitimate), and
-// so does each read and command once an edit landed.
+// stuck says why the run must stop although the model wants to go on; "" if it need not.
+func (r *run) stuck(reply Message) StopReason {
+	if reply.Stop != StopTruncated {
+		r.cut = 0
+	} else if r.cut++; r.cut >= cutStop {
+		return StopTruncated
+	}
+	if r.seen.tooOften {
+		return StopRepeated
+	}
+	return ""
+}
+
+// repetition counts identical calls since the person last said something. Calls are
+// identical when name and arguments are, whatever the order of keys and the white
+// space. One whose answer changed starts again (waiting for something that runs is
+// legitimate), and so does each read and command once an edit landed.
 type repetition struct {
 	counts   map[string]*repeated
 	tooOften bool
@@ -84,7 +99,7 @@ func (s *repetition) learn(u ToolUse, out string, landed bool) {
 		return
 	}
 	if sum := sha256.Sum256([]byte(out)); c.out != sum {
-		if c.tier == TierRead && c.times < repeatStop {
+		if c.tier != TierWrite && c.times < repeatStop {
 			c.times = 1
 		}
 		c.out = sum

@@ -54,7 +54,7 @@ func (r *run) accept(m Message, mayCall bool) (Message, error) {
 				continue
 			}
 			said = true
-			b.ID = r.s.uniqueID(b.ID, fresh)
+			b.ID = unique(b.ID, r.s.ids, fresh)
 			fresh[b.ID] = true
 			out.Blocks = append(out.Blocks, validUse(b, m.Stop))
 		}
@@ -72,14 +72,17 @@ func emptyReply(stop StopReason) *ModelError {
 	return &ModelError{Kind: ErrorEmpty, Message: "The model ended its reply without a text or a call; ask again, or in other words"}
 }
 
-func (s *Session) uniqueID(id string, fresh map[string]bool) string {
+// unique is an ID that none of some others is.
+func unique(id string, taken ...map[string]bool) string {
 	base := orDefault(id, "call")
 	unique := base
-	for n := 2; s.ids[unique] || fresh[unique]; n++ {
+	for n := 2; slices.ContainsFunc(taken, func(ids map[string]bool) bool { return ids[unique] }); n++ {
 		unique = fmt.Sprintf("%s-%d", base, n)
 	}
 	return unique
 }
+
+const notObject = "the arguments are not one JSON object"
 
 // validUse marks a call that must not run: one whose arguments are no object,
 // and every call of a reply that was cut.
@@ -91,8 +94,8 @@ func validUse(u ToolUse, stop StopReason) ToolUse {
 		u.Invalid = "the reply was cut off before its end, so the call may be incomplete; make it again, smaller if it was large"
 	case len(u.Input) == 0:
 		u.Input = json.RawMessage("{}")
-	case u.Input[0] != '{' || !json.Valid(u.Input):
-		u.Invalid = "the arguments are not one JSON object"
+	case !isObject(u.Input):
+		u.Invalid = notObject
 	}
 	if u.Invalid != "" && u.RawInput == "" {
 		u.RawInput, u.Input = string(u.Input), nil

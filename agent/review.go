@@ -56,6 +56,8 @@ func (r *run) consent(batch []*call) error {
 		}
 	}
 	return r.decide(open, func(p Proposal) (Decision, error) {
+		r.s.steers.ask(true)
+		defer r.s.steers.ask(false)
 		return guard(r.ctx, 0, func(ctx context.Context) (Decision, error) { return r.s.cfg.Editor.Review(ctx, p) })
 	})
 }

@@ -35,6 +35,10 @@ type Config struct {
 	// 40; the 5 to 10 of textbook loops suit a first toy.
 	MaxTurns int
 
+	// Window is the context of the model, in tokens, from which a request and its
+	// reply have to take; 0: not known. What a server says that it can take counts.
+	Window int
+
 	Parallel    int           // reads at once, 0 means 2
 	ToolTimeout time.Duration // for tools that name none, 0 means a minute
 }
@@ -52,11 +56,14 @@ type Session struct {
 	tiers   map[string]Spec
 	history []Message
 	ids     map[string]bool // tool use IDs in the history
-	sound   int             // messages at the start of the history that are known to be well formed
+	sent    map[string]bool // ... of those that are known to be sound
+	sound   int             // messages at the start of the history that are known to be sound
 	bytes   int             // of the text in those
+	window  int             // tokens of the model's context; 0: not known yet
 	density float64         // bytes for a token, as the server counted last; 0: it did not yet
 	reads   Approval        // outside files and secrets that the person let us read
 
+	known  known // files that the model knows
 	steers steers
 }
 
@@ -65,7 +72,7 @@ func New(cfg Config) (*Session, error) {
 	if cfg.Model == nil {
 		return nil, errors.New("agent: a session needs a Model")
 	}
-	if cfg.MaxTurns < 0 || cfg.Parallel < 0 || cfg.ToolTimeout < 0 {
+	if cfg.MaxTurns < 0 || cfg.Window < 0 || cfg.Parallel < 0 || cfg.ToolTimeout < 0 {
 		return nil, errors.New("agent: the limits of a session can't be negative")
 	}
 	if cfg.Editor == nil {
@@ -77,7 +84,7 @@ func New(cfg Config) (*Session, error) {
 	cfg.MaxTurns = orDefault(cfg.MaxTurns, DefaultMaxTurns)
 	cfg.Parallel = orDefault(cfg.Parallel, DefaultParallel)
 	cfg.ToolTimeout = orDefault(cfg.ToolTimeout, DefaultToolTimeout)
-	s := &Session{cfg: cfg, history: slices.Clone(cfg.History), ids: map[string]bool{}}
+	s := &Session{cfg: cfg, window: cfg.Window, history: slices.Clone(cfg.History), ids: map[string]bool{}, sent: map[string]bool{}}
 	if err := s.setTools(cfg.Tools); err != nil {
 		return nil, err
 	}
@@ -117,13 +124,14 @@ type Settings struct {
 	Tools    []Tool
 	Policy   Policy
 	MaxTurns int // 0: the default
+	Window   int // of Model, 0: not known
 }
 
 // Configure changes the settings, all at once or, with an error, none of them. A
 // run that is going on is not touched: the error is [ErrBusy].
 func (s *Session) Configure(set Settings) error {
-	if set.Model == nil || set.MaxTurns < 0 {
-		return errors.New("agent: a session needs a Model, and a limit that is not negative")
+	if set.Model == nil || set.MaxTurns < 0 || set.Window < 0 {
+		return errors.New("agent: a session needs a Model, and limits that are not negative")
 	}
 	if !s.running.TryLock() {
 		return ErrBusy
@@ -132,6 +140,10 @@ func (s *Session) Configure(set Settings) error {
 	if err := s.setTools(set.Tools); err != nil {
 		return err
 	}
+	if set.Name != s.cfg.Name || set.Window != s.cfg.Window { // what was learned is of another
+		s.window, s.density = set.Window, 0
+	}
+	s.cfg.Window = set.Window
 	s.cfg.Model, s.cfg.Name, s.cfg.Tools, s.cfg.Policy = set.Model, set.Name, set.Tools, set.Policy
 	s.cfg.MaxTurns = orDefault(set.MaxTurns, DefaultMaxTurns)
 	return nil

@@ -13,6 +13,32 @@ func (s *Session) tokens(bytes int) int {
 	return int(float64(bytes)/orDefault(s.density, bytesPerToken) + 0.5)
 }
 
+// bytesOf is about how many bytes of text so many tokens are.
+func (s *Session) bytesOf(tokens int) int {
+	return int(float64(tokens) * orDefault(s.density, bytesPerToken))
+}
+
+// unsent is how many bytes the messages of the next request have, about.
+func (s *Session) unsent() int { return s.bytes + textBytes(s.history[s.sound:]) }
+
+// overflowed learns from a server that refused a request of so many bytes as too long.
+// What it says of itself counts for more than what was set up.
+func (s *Session) overflowed(e *ModelError, bytes int) {
+	limit := e.Limit
+	if e.Tokens > 0 {
+		s.count(bytes, Usage{Input: e.Tokens})
+	}
+	if limit == 0 { // it did not say: less than this
+		limit = s.tokens(bytes) * 9 / 10
+	}
+	if s.window == 0 || limit < s.window {
+		s.window = limit
+	}
+	if s.tokens(bytes) <= s.window { // it counts more tokens than we did
+		s.density = float64(bytes) / (float64(s.window) * 1.1)
+	}
+}
+
 // count learns from what the server counted. A count that no text can have is of
 // another kind, as of a server that leaves out what it had cached.
 func (s *Session) count(bytes int, u Usage) {
@@ -30,6 +56,8 @@ func textBytes(messages []Message) int {
 		for _, b := range m.Blocks {
 			switch b := b.(type) {
 			case Text:
+				n += len(b.Text)
+			case Note:
 				n += len(b.Text)
 			case Image:
 				n += imageBytes

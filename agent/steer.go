@@ -13,27 +13,44 @@ var ErrIdle = errors.New("the session is not answering; send a prompt")
 type steers struct {
 	mu      sync.Mutex
 	open    bool // a run takes them
+	asking  bool // ... and waits for the person's answer to a question
 	waiting []string
 }
 
 // Steer has the run that is going on hear a text, as soon as the results of the
 // calls that it makes are there, or its answer is. Without a run the error is
-// [ErrIdle]. A run that is cancelled, or fails, drops what it did not take yet.
-func (s *Session) Steer(text string) error {
+// [ErrIdle]. It reports whether a review is open, whose answer has to come first. What
+// a run did not take before it was cancelled, or failed, is in its [Done].
+func (s *Session) Steer(text string) (afterReview bool, err error) {
 	s.steers.mu.Lock()
 	defer s.steers.mu.Unlock()
 	if !s.steers.open {
-		return ErrIdle
+		return false, ErrIdle
 	}
 	s.steers.waiting = append(s.steers.waiting, text)
-	return nil
+	return s.steers.asking, nil
+}
+
+// ask notes whether a question is open.
+func (s *steers) ask(open bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asking = open
+}
+
+// rest takes what nobody will hear any more.
+func (s *steers) rest() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = false
+	return s.waiting
 }
 
 // listen says whether the run takes steers from now on.
 func (s *steers) listen(open bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open, s.waiting = open, nil
+	s.open, s.asking, s.waiting = open, false, nil
 }
 
 // take is what waits. If nothing does and the run would end, it takes no more, so
@@ -56,5 +73,6 @@ func (r *run) join(ending bool) (bool, error) {
 	if len(said) == 0 {
 		return false, nil
 	}
+	r.seen = repetition{} // the person has spoken
 	return true, r.append(UserText(strings.Join(said, "\n\n")), 0)
 }

@@ -13,7 +13,7 @@ func TestWhatThePersonSaysMeanwhileFollowsTheResults(t *testing.T) {
 	b := newBench(t, nil, agenttest.Call(edit("c1", 0, "x")), agenttest.Say("done, first"), agenttest.Say("done, second"), agenttest.Say("next"))
 	b.person.Answer = func(_ context.Context, p agent.Proposal) (agent.Decision, error) {
 		for _, text := range []string{"one", "two"} {
-			if err := b.session.Steer(text); err != nil {
+			if _, err := b.session.Steer(text); err != nil {
 				t.Error(err)
 			}
 		}
@@ -25,7 +25,7 @@ func TestWhatThePersonSaysMeanwhileFollowsTheResults(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d, ok := e.(agent.Delta); ok && d.Text == "done, first" {
-			if err := b.session.Steer("late"); err != nil { // the model has begun its answer
+			if _, err := b.session.Steer("late"); err != nil { // the model has begun its answer
 				t.Error(err)
 			}
 			late = false
@@ -55,7 +55,7 @@ func TestWhatThePersonSaysMeanwhileFollowsTheResults(t *testing.T) {
 
 func TestThereIsNothingToSteerBetweenRuns(t *testing.T) {
 	b := newBench(t, nil, agenttest.Say("one"), agenttest.Say("two"))
-	if err := b.session.Steer("x"); !errors.Is(err, agent.ErrIdle) {
+	if _, err := b.session.Steer("x"); !errors.Is(err, agent.ErrIdle) {
 		t.Errorf("before the first run: %v", err)
 	}
 	for e, err := range b.session.Run(t.Context(), agent.UserText("go")) {
@@ -65,7 +65,7 @@ func TestThereIsNothingToSteerBetweenRuns(t *testing.T) {
 		if _, ended := e.(agent.Done); !ended {
 			continue
 		}
-		if err := b.session.Steer("x"); !errors.Is(err, agent.ErrIdle) {
+		if _, err := b.session.Steer("x"); !errors.Is(err, agent.ErrIdle) {
 			t.Errorf("after its end: %v", err)
 		}
 	}
@@ -104,7 +104,7 @@ func TestSettingsChangeBetweenRunsOnly(t *testing.T) {
 func TestALateSteerIsRefusedAndNotLost(t *testing.T) {
 	b := newBench(t, func(c *agent.Config) { c.MaxTurns = 1 }, agenttest.Call(edit("c1", 0, "x")), agenttest.Say("last word"))
 	b.person.Answer = func(_ context.Context, p agent.Proposal) (agent.Decision, error) {
-		if err := b.session.Steer("in time"); err != nil {
+		if _, err := b.session.Steer("in time"); err != nil {
 			t.Error(err)
 		}
 		return agenttest.AcceptAll(p), nil
@@ -114,7 +114,7 @@ func TestALateSteerIsRefusedAndNotLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d, ok := e.(agent.Delta); ok && d.Text == "last word" {
-			if err := b.session.Steer("too late"); !errors.Is(err, agent.ErrIdle) {
+			if _, err := b.session.Steer("too late"); !errors.Is(err, agent.ErrIdle) {
 				t.Errorf("Steer = %v", err)
 			}
 		}

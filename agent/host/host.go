@@ -31,6 +31,7 @@ type Options struct {
 	Guarded    []string // paths of our own: changing and reading them asks in every mode
 
 	MaxTurns int // as in agent.Config
+	Window   int // ... of Model; that of another is not known
 	Parallel int
 
 	Now    func() time.Time // nil: time.Now
@@ -201,6 +202,7 @@ func (h *Host) open(ctx context.Context, id string, setup Setup, files *workspac
 		Name:     settings.Name,
 		History:  history,
 		MaxTurns: settings.MaxTurns,
+		Window:   settings.Window,
 		Parallel: h.opts.Parallel,
 	})
 	if err != nil {
@@ -218,7 +220,7 @@ func (h *Host) settings(setup Setup) (agent.Settings, error) {
 	set := agent.Settings{
 		Model: h.opts.Model, Name: agent.ModelName{Provider: h.opts.Provider, Model: cmp.Or(setup.Model, h.opts.ModelName)},
 		Tools: setup.Mode.tools(h.opts.Tools), Policy: setup.Mode.policy(),
-		MaxTurns: cmp.Or(setup.MaxTurns, h.opts.MaxTurns),
+		MaxTurns: cmp.Or(setup.MaxTurns, h.opts.MaxTurns), Window: h.opts.Window,
 	}
 	if setup.Model == "" || setup.Model == h.opts.ModelName {
 		return set, nil
@@ -227,6 +229,7 @@ func (h *Host) settings(setup Setup) (agent.Settings, error) {
 		return set, fmt.Errorf("the model %q can't be had here; leave it out", setup.Model)
 	}
 	var err error
+	set.Window = 0
 	set.Model, err = h.opts.NewModel(setup.Model)
 	return set, err
 }

@@ -5,7 +5,8 @@ import "assent/agent"
 // History is the conversation as the live session had it: the messages of user
 // and model in order, and right after each reply one message with the results of
 // its calls, in their order. A call without a result has none here either: the
-// session settles it. Results without a call and second results are left out.
+// session settles it. Results without a call and second results are left out. What
+// was put in short is so here too.
 func History(entries []Entry) []agent.Message {
 	var history []agent.Message
 	var open *reply
@@ -27,6 +28,9 @@ func History(entries []Entry) []agent.Message {
 			if open != nil {
 				open.answer(r.Result)
 			}
+		case agent.Compacted:
+			flush()
+			history = r.Apply(history)
 		}
 	}
 	flush()

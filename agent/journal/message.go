@@ -11,6 +11,7 @@ import (
 const (
 	blockText       = "text"
 	blockImage      = "image"
+	blockNote       = "note"
 	blockThinking   = "thinking"
 	blockToolUse    = "tool_use"
 	blockToolResult = "tool_result"
@@ -89,6 +90,9 @@ func (l *line) blocks(blocks []agent.Block) error {
 			l.word("type", blockImage)
 			l.word("mediaType", b.MediaType)
 			l.bytes("data", b.Data)
+		case agent.Note:
+			l.word("type", blockNote)
+			l.text("text", b.Text)
 		case agent.Thinking:
 			l.word("type", blockThinking)
 			l.text("text", b.Text)
@@ -219,6 +223,8 @@ func (w blockWire) block() (agent.Block, error) {
 		return agent.Text{Text: string(w.Text)}, nil
 	case blockImage:
 		return agent.Image{MediaType: string(w.MediaType), Data: w.Data}, nil
+	case blockNote:
+		return agent.Note{Text: string(w.Text)}, nil
 	case blockThinking:
 		return agent.Thinking{Text: string(w.Text), Source: string(w.Source), Opaque: string(w.Opaque)}, nil
 	case blockToolUse:

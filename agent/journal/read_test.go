@@ -60,7 +60,7 @@ func TestReadKeepsWhatIsWholeAndWarnsOnce(t *testing.T) {
 
 func TestReadKeepsWhatItDoesNotKnow(t *testing.T) {
 	for _, c := range []struct{ name, line, reason string }{
-		{"a type of another version", head + `"compacted","before":9}`, `records of type "compacted" are unknown`},
+		{"a type of another version", head + `"foreseen","before":9}`, `records of type "foreseen" are unknown`},
 		{"a newer version", `{"v":2,"seq":1,"time":"2026-12-01T12:00:00.000Z","type":"user","text":7}`, "it is in version 2 of the format"},
 		{"a newer version with other envelopes", `{"v":2,"seq":"1","time":17,"type":"user"}`, "it is in version 2 of the format"},
 		{"a known type with other values", head + `"user","text":7}`, "cannot unmarshal number"},

@@ -25,6 +25,7 @@ const (
 	typeDecided    = "decided"
 	typeLanded     = "landed"
 	typeToolResult = "tool_result"
+	typeCompacted  = "compacted"
 	typeDone       = "done"
 )
 
@@ -53,6 +54,8 @@ func typeOf(rec agent.Record) (string, error) {
 		return typeLanded, nil
 	case agent.Answered:
 		return typeToolResult, nil
+	case agent.Compacted:
+		return typeCompacted, nil
 	case agent.Done:
 		return typeDone, nil
 	}
@@ -97,6 +100,7 @@ func (l *line) body(rec agent.Record) error {
 		l.num("attempt", int64(r.Attempt))
 		l.text("model", r.Model)
 		l.text("provider", r.Provider)
+		l.flag("compacting", r.Compacting)
 	case agent.Responded:
 		l.responded(r)
 	case agent.Appended:
@@ -118,6 +122,13 @@ func (l *line) body(rec agent.Record) error {
 		l.text("output", r.Result.Output)
 		l.flag("isError", r.Result.IsError)
 		l.num("ms", r.Elapsed.Milliseconds())
+	case agent.Compacted:
+		l.text("summary", r.Summary)
+		l.texts("said", r.Said)
+		l.num("kept", int64(r.Kept))
+		l.num("clip", int64(r.Clip))
+		l.num("tokensBefore", int64(r.Before))
+		l.num("tokensAfter", int64(r.After))
 	case agent.Done:
 		l.done(r)
 	}
@@ -140,6 +151,7 @@ func (l *line) done(r agent.Done) {
 	l.num("turns", int64(r.Turns))
 	l.num("denied", int64(r.Denied))
 	l.usage(r.Usage)
+	l.texts("unheard", r.Unheard)
 }
 
 // failure writes an error, and of what kind it is if a model gave it.
@@ -180,6 +192,8 @@ func decodeBody(typ string, raw []byte) (agent.Record, error) {
 		return decodeAs[landedWire](raw)
 	case typeToolResult:
 		return decodeAs[resultWire](raw)
+	case typeCompacted:
+		return decodeAs[compactedWire](raw)
 	case typeDone:
 		return decodeAs[doneWire](raw)
 	}
@@ -217,12 +231,14 @@ type requestWire struct {
 	Attempt  int  `json:"attempt"`
 	Model    text `json:"model"`
 	Provider text `json:"provider"`
+
+	Compacting bool `json:"compacting"`
 }
 
 func (w requestWire) record() (agent.Record, error) {
 	return agent.Requested{
 		Messages: w.Messages, Bytes: w.Bytes, Tokens: w.Tokens, Attempt: w.Attempt,
-		Model: string(w.Model), Provider: string(w.Provider),
+		Model: string(w.Model), Provider: string(w.Provider), Compacting: w.Compacting,
 	}, nil
 }
 
@@ -242,17 +258,36 @@ func (w responseWire) record() (agent.Record, error) {
 	}, nil
 }
 
+type compactedWire struct {
+	Summary text   `json:"summary"`
+	Said    []text `json:"said"`
+	Kept    int    `json:"kept"`
+	Clip    int    `json:"clip"`
+	Before  int    `json:"tokensBefore"`
+	After   int    `json:"tokensAfter"`
+}
+
+func (w compactedWire) record() (agent.Record, error) {
+	if w.Kept < 0 || w.Clip < 0 {
+		return nil, errors.New("it keeps less than nothing")
+	}
+	return agent.Compacted{
+		Summary: string(w.Summary), Said: plainTexts(w.Said), Kept: w.Kept, Clip: w.Clip, Before: w.Before, After: w.After,
+	}, nil
+}
+
 type doneWire struct {
 	Reason text `json:"reason"`
 	failureWire
-	Turns  int       `json:"turns"`
-	Denied int       `json:"denied"`
-	Usage  usageWire `json:"usage"`
+	Turns   int       `json:"turns"`
+	Denied  int       `json:"denied"`
+	Usage   usageWire `json:"usage"`
+	Unheard []text    `json:"unheard"`
 }
 
 func (w doneWire) record() (agent.Record, error) {
 	return agent.Done{
-		Reason: agent.StopReason(w.Reason), Turns: w.Turns, Denied: w.Denied, Usage: w.Usage.usage(), Err: w.err(),
+		Reason: agent.StopReason(w.Reason), Turns: w.Turns, Denied: w.Denied, Usage: w.Usage.usage(), Err: w.err(), Unheard: plainTexts(w.Unheard),
 	}, nil
 }
 

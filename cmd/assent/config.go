@@ -30,6 +30,7 @@ type config struct {
 	Headers    map[string]string `toml:"headers"`     // of requests to the model server
 	API        string            `toml:"api"`
 	Model      string            `toml:"model"`
+	Window     int               `toml:"context_window"` // of the model, in tokens; 0: not known
 	MaxTokens  int               `toml:"max_tokens"`
 	Effort     string            `toml:"reasoning_effort"`
 	Idle       string            `toml:"idle_timeout"`
@@ -70,6 +71,7 @@ func (g *globalFlags) registerServer(f *pflag.FlagSet) {
 	f.StringVar(&g.overrides.Provider, "provider", "", "one of "+strings.Join(providerNames(), ", ")+" (default: openai if a server or key is set, else demo)")
 	f.StringVar(&g.overrides.BaseURL, "base-url", "", "model server (default: the provider's variable, such as OPENAI_BASE_URL, else its own address)")
 	f.StringVar(&g.overrides.API, "api", "", "what is spoken with the server: chat (Chat Completions) or responses (default: responses with OpenAI itself, else chat)")
+	f.IntVar(&g.overrides.Window, "context-window", 0, "context of the model, in tokens (default: what the server says when it is full)")
 	f.IntVar(&g.overrides.MaxTokens, "max-tokens", 0, "limit of one reply, in tokens (default: the server's)")
 	f.StringVar(&g.overrides.Effort, "effort", "", "how much the model is to reason, such as low or high (default: the server's)")
 }
@@ -97,6 +99,9 @@ func loadConfig(flags globalFlags, getenv func(string) string) (config, error) {
 		source{getenv("ASSENT_MODEL"), fromVariable("ASSENT_MODEL")}, source{flags.editor.Model, fromEditor})
 	cfg.choose("reasoning_effort", &cfg.Effort, source{flags.overrides.Effort, fromFlag("effort")})
 	cfg.choose("journal_dir", &cfg.JournalDir, source{flags.overrides.JournalDir, fromFlag("journal-dir")})
+	if flags.overrides.Window != 0 {
+		cfg.Window = flags.overrides.Window
+	}
 	if flags.overrides.MaxTokens != 0 {
 		cfg.MaxTokens = flags.overrides.MaxTokens
 	}
@@ -168,6 +173,9 @@ func (c config) checkSecrets() error {
 	return nil
 }
 
+// minWindow is a context in which there is no room for a conversation any more.
+const minWindow = 2000
+
 // check refuses what makes no sense.
 func (c *config) check() error {
 	switch {
@@ -175,6 +183,8 @@ func (c *config) check() error {
 		return fmt.Errorf("the provider %q is not known; set one of %s", c.Provider, strings.Join(providerNames(), ", "))
 	case c.API != "" && c.API != openai.APIChat && c.API != openai.APIResponses:
 		return fmt.Errorf("the api %q is not known; set it to chat or responses, or leave it out", c.API)
+	case c.Window < 0 || c.Window > 0 && c.Window < minWindow:
+		return fmt.Errorf("context_window is %d; set it to the tokens that the model takes, %d or more, or leave it out to learn it from the server", c.Window, minWindow)
 	case c.MaxTokens < 0:
 		return fmt.Errorf("max_tokens is %d; set it to 1 or more, or leave it out for the server's limit", c.MaxTokens)
 	case c.MaxTurns < 0:

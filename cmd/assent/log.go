@@ -139,6 +139,8 @@ func describeEntry(e journal.Entry) string {
 		return describeDecision(r.Decision)
 	case agent.Landed:
 		return fmt.Sprintf("landed   %s: %s %s", r.Edit.Path, r.Landing.Status, r.Landing.Note)
+	case agent.Compacted:
+		return indent(fmt.Sprintf("compacted %d tokens to %d; the newest %d replies stay\n%s", r.Before, r.After, r.Kept, r.Summary))
 	case agent.Done:
 		return strings.TrimSpace(fmt.Sprintf("done     %s %s", r.Reason, r.Explain()))
 	}
@@ -150,8 +152,11 @@ func describeMessage(m agent.Message) string {
 	if m.Role == agent.RoleUser {
 		b.WriteString("prompt   " + m.Text())
 		for _, block := range m.Blocks {
-			if image, ok := block.(agent.Image); ok {
-				fmt.Fprintf(&b, "\n[image %s, %d bytes]", image.MediaType, len(image.Data))
+			switch block := block.(type) {
+			case agent.Image:
+				fmt.Fprintf(&b, "\n[image %s, %d bytes]", block.MediaType, len(block.Data))
+			case agent.Note:
+				fmt.Fprintf(&b, "\n(assent:) %s", block.Text)
 			}
 		}
 		return indent(b.String())

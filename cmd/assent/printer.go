@@ -64,6 +64,12 @@ func (p *humanPrinter) print(e agent.Event) error {
 			colour = red
 		}
 		p.note(colour, "• %s", firstLine(e.Result.Output))
+	case agent.Requested:
+		if e.Compacting && e.Attempt == 1 {
+			p.note(dim, "The conversation fills the model's context (about %d tokens); it is put in short.", e.Tokens)
+		}
+	case agent.Compacted:
+		p.note(dim, "The conversation was put in short: about %d tokens of %d are left.", e.After, e.Before)
 	case agent.Retrying:
 		p.note(dim, "The model server failed (%v); attempt %d follows in %v.", e.Err, e.Attempt, e.Wait)
 	case agent.Done:

@@ -284,7 +284,7 @@ func hostOptions(cfg config) (host.Options, error) {
 			return newModel(other)
 		},
 		Secrets: cfg.secrets(), Guarded: cfg.guarded(),
-		MaxTurns: cfg.MaxTurns, Parallel: cfg.Parallel,
+		MaxTurns: cfg.MaxTurns, Parallel: cfg.Parallel, Window: cfg.Window,
 	}, nil
 }
 

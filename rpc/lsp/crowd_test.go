@@ -133,8 +133,10 @@ type endless struct{ given atomic.Int64 }
 
 func (m *endless) Stream(ctx context.Context, _ agent.Request) iter.Seq2[agent.Chunk, error] {
 	return func(yield func(agent.Chunk, error) bool) {
-		piece := strings.Repeat("x", 1<<10)
-		for ctx.Err() == nil && yield(agent.Chunk{Text: piece}, nil) {
+		piece := func() string { // never the same, or the session would stop it
+			return strings.Repeat(fmt.Sprintf("%08d", m.given.Load()), 1<<7)
+		}
+		for ctx.Err() == nil && yield(agent.Chunk{Text: piece()}, nil) {
 			m.given.Add(1)
 		}
 		yield(agent.Chunk{}, ctx.Err())

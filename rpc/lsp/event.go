@@ -27,6 +27,8 @@ type (
 		Attempt  int    `json:"attempt"`
 		Model    string `json:"model"`
 		Provider string `json:"provider"`
+
+		Compacting bool `json:"compacting,omitempty"`
 	}
 	// ResponseEvent says how that ended: "response".
 	ResponseEvent struct {
@@ -51,6 +53,18 @@ type (
 	UserEvent struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
+	}
+	// NoteEvent is what the session itself told the model: "note".
+	NoteEvent struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	// CompactedEvent says that the history was put in short: "compacted".
+	CompactedEvent struct {
+		Type         string `json:"type"`
+		TokensBefore int    `json:"tokensBefore"`
+		TokensAfter  int    `json:"tokensAfter"`
+		Summary      string `json:"summary"`
 	}
 	// ToolUseEvent is a call: "tool_use".
 	ToolUseEvent struct {
@@ -133,6 +147,8 @@ type (
 		Denied     int    `json:"denied"`
 		Usage      Usage  `json:"usage"`
 		Message    string `json:"message,omitempty"`
+
+		Unheard []string `json:"unheard,omitempty"`
 	}
 )
 
@@ -161,12 +177,12 @@ func (x *Events) Of(e agent.Event) []any {
 		}
 		return out
 	case agent.Requested:
-		return []any{RequestEvent{"request", e.Messages, e.Tokens, e.Attempt, e.Model, e.Provider}}
+		return []any{RequestEvent{"request", e.Messages, e.Tokens, e.Attempt, e.Model, e.Provider, e.Compacting}}
 	case agent.Responded:
 		return []any{responseEvent(e)}
 	case agent.Appended:
 		if e.Message.Role == agent.RoleUser {
-			return []any{UserEvent{"user", e.Message.Text()}}
+			return userEvents(e.Message)
 		}
 		return replyEvents(e.Message)
 	case agent.Answered:
@@ -178,10 +194,12 @@ func (x *Events) Of(e agent.Event) []any {
 		return []any{x.decided(x.open, e)}
 	case agent.Landed:
 		return []any{x.landed(e)}
+	case agent.Compacted:
+		return []any{CompactedEvent{"compacted", e.Before, e.After, e.Summary}}
 	case agent.Retrying:
 		return []any{RetryingEvent{"retrying", fmt.Sprint(e.Err), e.Attempt, e.Wait.Milliseconds()}}
 	case agent.Done:
-		return []any{DoneEvent{"done", string(e.Reason), e.Turns, e.Denied, usage(e.Usage), e.Explain()}}
+		return []any{DoneEvent{"done", string(e.Reason), e.Turns, e.Denied, usage(e.Usage), e.Explain(), e.Unheard}}
 	}
 	return nil
 }
@@ -194,6 +212,22 @@ func responseEvent(e agent.Responded) ResponseEvent {
 	out := ResponseEvent{"response", e.Attempt, first, e.Elapsed.Milliseconds(), e.Finish, usage(e.Usage), ""}
 	if e.Err != nil {
 		out.Error = e.Err.Error()
+	}
+	return out
+}
+
+func userEvents(m agent.Message) []any {
+	var out []any
+	person := len(m.Blocks) == 0
+	for _, b := range m.Blocks {
+		if note, ok := b.(agent.Note); ok {
+			out = append(out, NoteEvent{"note", note.Text})
+		} else {
+			person = true
+		}
+	}
+	if person {
+		out = append(out, UserEvent{"user", m.Text()})
 	}
 	return out
 }

@@ -25,6 +25,8 @@ func everyEvent() []agent.Event {
 		agent.Decided{ProposalID: "p", Decision: agent.Decision{Parts: []agent.PartDecision{{Accept: true}}}},
 		agent.Landed{ProposalID: "p", Edit: edit},
 		agent.Retrying{Err: errors.New("x")},
+		agent.Compacted{Summary: "x", Before: 9, After: 1},
+		agent.Appended{Message: agent.Message{Role: agent.RoleUser, Blocks: []agent.Block{agent.Note{Text: "x"}}}},
 		agent.Done{Reason: agent.StopComplete},
 	}
 }

@@ -98,6 +98,10 @@ func (p *progress) event(e agent.Event) {
 		says = "thinking"
 	case agent.Proposed:
 		says = "waits for you: " + e.Proposal.Title
+	case agent.Requested:
+		if e.Compacting {
+			says = "putting the conversation in short"
+		}
 	case agent.Retrying:
 		says = fmt.Sprintf("the model server failed; attempt %d", e.Attempt)
 	}

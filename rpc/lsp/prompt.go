@@ -66,7 +66,7 @@ func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *sess
 		return nil, err
 	}
 	if !t.alone(ctx) {
-		return unbegun(sess), nil
+		return s.unbegun(sess, t), nil
 	}
 	fresh := sess == nil
 	if fresh {
@@ -80,7 +80,7 @@ func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *sess
 	text, err := s.text(ctx, sess, p)
 	if err != nil {
 		if errors.Is(context.Cause(ctx), errCancelled) { // a new session can go on as any other
-			return unbegun(sess), nil
+			return s.unbegun(sess, t), nil
 		}
 		if fresh {
 			s.discard(sess, t)
@@ -100,9 +100,9 @@ func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *sess
 }
 
 // unbegun answers a prompt that was cancelled before anything of it began.
-func unbegun(sess *session) PromptResult {
+func (s *Server) unbegun(sess *session, t *turn) PromptResult {
 	done := agent.Done{Reason: agent.StopCancelled}
-	return PromptResult{SessionID: sess.ID, StopReason: string(done.Reason), Message: done.Explain()}
+	return PromptResult{SessionID: sess.ID, StopReason: string(done.Reason), Message: done.Explain(), Unheard: s.sessions.unheard(t)}
 }
 
 // interrupted is ctx for a run: if it ends with the connection, nobody has cancelled,
@@ -157,7 +157,7 @@ func (s *Server) answer(sess *session, done agent.Done, text string, err error) 
 	case err != nil:
 		return nil, failed(err)
 	}
-	result := PromptResult{sess.ID, string(done.Reason), text, done.Turns, usage(done.Usage), done.Denied}
+	result := PromptResult{sess.ID, string(done.Reason), text, done.Turns, usage(done.Usage), done.Denied, done.Unheard}
 	if ending := done.Explain(); ending != "" {
 		result.Message = ending
 	}

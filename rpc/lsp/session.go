@@ -222,10 +222,15 @@ func (s *Server) acceptSteer(_ context.Context, p SteerParams) rpc.Work {
 	if strings.TrimSpace(p.Text) == "" {
 		return rpc.Fail(rpc.Errorf(rpc.CodeInvalidParams, "%s needs a text", methodSteer))
 	}
-	if err := s.sessions.steer(sess, p.Text); err != nil { // here, to keep the order of several
+	afterReview, err := s.sessions.steer(sess, p.Text) // here, to keep the order of several
+	if err != nil {
 		return rpc.Fail(failed(err))
 	}
-	return func() (any, error) { return SteerResult{true}, nil }
+	after := "results"
+	if afterReview {
+		after = "review"
+	}
+	return func() (any, error) { return SteerResult{true, after}, nil }
 }
 
 func (s *Server) acceptStatus(context.Context, Empty) rpc.Work {

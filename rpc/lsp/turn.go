@@ -123,13 +123,14 @@ func (r *sessions) cancel(meant func(*turn) bool) []*turn {
 
 func (r *sessions) cancelAll() []*turn { return r.cancel(func(*turn) bool { return true }) }
 
-// steer gives a text to the turn of a session, also to one that is about to start.
-func (r *sessions) steer(sess *session, text string) error {
+// steer gives a text to the turn of a session, also to one that is about to start. It
+// reports whether a review is open, whose answer has to come first.
+func (r *sessions) steer(sess *session, text string) (afterReview bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if t := r.latest(sess.ID); t != nil && !t.started && !t.brief && t.ctx.Err() == nil {
 		t.early = append(t.early, text)
-		return nil
+		return false, nil
 	}
 	return sess.Steer(text)
 }
@@ -143,8 +144,15 @@ func (r *sessions) start(t *turn, sess *session) {
 	}
 	t.started = true
 	for _, text := range t.early {
-		_ = sess.Steer(text) // it takes them now
+		_, _ = sess.Steer(text) // it takes them now
 	}
+}
+
+// unheard are the steers of a turn that never started.
+func (r *sessions) unheard(t *turn) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return t.early
 }
 
 // remove takes a session that has no turn away.

@@ -70,6 +70,8 @@ type PromptResult struct {
 	Turns      int    `json:"turns"`
 	Usage      Usage  `json:"usage"`
 	Denied     int    `json:"denied"`
+
+	Unheard []string `json:"unheard,omitempty"` // steers that came too late
 }
 
 // Usage counts tokens, as the model server does; 0 is unknown.
@@ -86,7 +88,8 @@ type SteerParams struct {
 
 // SteerResult answers assent/steer.
 type SteerResult struct {
-	Queued bool `json:"queued"`
+	Queued bool   `json:"queued"`
+	After  string `json:"after"` // what it waits for: "review" or "results"
 }
 
 // SessionParams name a session: assent/cancel, assent/session/delete.

@@ -184,6 +184,8 @@ func chatContent(e *encoder, m agent.Message) any {
 		switch b := b.(type) {
 		case agent.Text:
 			parts = append(parts, chatPart{Type: "text", Text: b.Text})
+		case agent.Note:
+			parts = append(parts, chatPart{Type: "text", Text: b.Text})
 		case agent.Image:
 			if !e.form.images {
 				parts = append(parts, chatPart{Type: "text", Text: noPicture})
@@ -196,14 +198,14 @@ func chatContent(e *encoder, m agent.Message) any {
 	if pictures {
 		return parts
 	}
-	var text strings.Builder
+	var texts []string
 	for _, p := range parts {
-		text.WriteString(p.Text)
+		texts = append(texts, p.Text)
 	}
-	return text.String()
+	return strings.Join(texts, "\n\n")
 }
 
-const noPicture = "\n[a picture that the model can't see]"
+const noPicture = "[a picture that the model can't see]"
 
 func dataURL(i agent.Image) string {
 	return "data:" + i.MediaType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)

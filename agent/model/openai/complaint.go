@@ -28,6 +28,8 @@ type complaint struct {
 	status  int           // a numeric code that is an HTTP status
 	wait    time.Duration // until it may be asked again
 	page    bool          // it is a web page
+	context int           // tokens that fit, as a field of its own
+	prompt  int           // ... that the request had
 }
 
 var pageTitle = lazy(`(?is)<title[^>]*>([^<]*)`)
@@ -121,6 +123,7 @@ func (c *complaint) merge(inner complaint) {
 		c.status = inner.status
 	}
 	c.wait = max(c.wait, inner.wait)
+	c.context, c.prompt = max(c.context, inner.context), max(c.prompt, inner.prompt)
 	c.refused = append(c.refused, inner.refused...)
 	if inner.code != "" {
 		c.code += " " + inner.code
@@ -159,6 +162,7 @@ func (c *complaint) object(fields map[string]any, depth int) {
 	}
 	c.path(low)
 	c.codes(low)
+	c.counts(low)
 	if raw, ok := low["metadata"].(map[string]any); ok { // OpenRouter hands on what its provider said
 		c.take(raw["raw"], depth-1)
 		c.delay(raw)
@@ -229,6 +233,16 @@ func (c *complaint) codes(low map[string]any) {
 		c.code += " " + word
 	}
 	c.delay(low)
+}
+
+// counts reads the sizes that llama.cpp gives as fields.
+func (c *complaint) counts(low map[string]any) {
+	if n, ok := low["n_ctx"].(float64); ok && n > 0 && n < 1e9 {
+		c.context = int(n)
+		if n, ok := low["n_prompt_tokens"].(float64); ok && n > 0 && n < 1e9 {
+			c.prompt = int(n)
+		}
+	}
 }
 
 // delay reads the fields in which servers say how long to wait.

@@ -74,6 +74,7 @@ func (s server) classify(status int, c complaint) *agent.ModelError {
 		say(agent.ErrorQuota, "The account at %s has no quota left, check its plan and its billing", s.host)
 	case status == http.StatusRequestEntityTooLarge || c.tooLongAt(status):
 		say(agent.ErrorContextOverflow, "The conversation is too long for the model %s, begin a new one%s", s.model, s.orMoreContext())
+		e.Limit, e.Tokens = c.sizes()
 	case limited:
 		say(agent.ErrorRateLimit, "%s limits how often it may be asked, try again later", s.host)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, c.badKey(), c.barredFromAll() && status < 500 && status != http.StatusNotFound:

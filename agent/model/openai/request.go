@@ -149,7 +149,7 @@ func (e *encoder) withSystem(system string, messages []agent.Message) []agent.Me
 	if e.head == nil || e.system != system || e.begins != first(begins) {
 		head := agent.UserText(system)
 		if len(begins.Blocks) > 0 {
-			head.Blocks = append(append(head.Blocks, agent.Text{Text: "\n\n"}), begins.Blocks...)
+			head.Blocks = append(head.Blocks, begins.Blocks...)
 		}
 		e.head, e.system, e.begins = &head, system, first(begins)
 	}
@@ -165,7 +165,10 @@ func merged(messages []agent.Message) []agent.Message {
 		}
 		if n := len(out); n > 0 && out[n-1].Role == m.Role && m.Role != agent.RoleTool && len(out[n-1].ToolUses()) == 0 {
 			blocks := append([]agent.Block{}, out[n-1].Blocks...)
-			out[n-1].Blocks = append(append(blocks, agent.Text{Text: "\n\n"}), m.Blocks...)
+			if m.Role == agent.RoleAssistant { // whose texts follow each other without a gap
+				blocks = append(blocks, agent.Text{Text: "\n\n"})
+			}
+			out[n-1].Blocks = append(blocks, m.Blocks...)
 			continue
 		}
 		out = append(out, m)

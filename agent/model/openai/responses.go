@@ -112,6 +112,8 @@ func (responses) messages(e *encoder, m agent.Message) []any {
 			switch b := b.(type) {
 			case agent.Text:
 				parts = append(parts, inputPart{Type: "input_text", Text: b.Text})
+			case agent.Note:
+				parts = append(parts, inputPart{Type: "input_text", Text: b.Text})
 			case agent.Image:
 				if e.form.images {
 					parts = append(parts, inputPart{Type: "input_image", ImageURL: dataURL(b)})

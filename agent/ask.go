@@ -208,8 +208,7 @@ func (r *run) keepText(text string, stop StopReason, elapsed time.Duration) erro
 }
 
 // retryIn says how long to wait before the next attempt, if there may be one. A
-// request that the model will put in other words need not wait. Waits differ by
-// chance, so that many who failed together do not all come back together.
+// request that the model will put in other words need not wait.
 func retryIn(err error, attempt, adapted int) (time.Duration, bool) {
 	failed, ok := errors.AsType[*ModelError](err)
 	switch {
@@ -223,8 +222,14 @@ func retryIn(err error, attempt, adapted int) (time.Duration, bool) {
 	if failed.RetryAfter > 0 {
 		return failed.RetryAfter, failed.RetryAfter <= maxRetryWait
 	}
+	return backoff(attempt), true
+}
+
+// backoff doubles with each attempt. Waits differ by chance, so that many who failed
+// together do not all come back together.
+func backoff(attempt int) time.Duration {
 	wait := time.Second << (attempt - 1)
-	return wait + rand.N(wait/2), true
+	return wait + rand.N(wait/2)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -37,13 +37,13 @@ func (c Compacted) Apply(history []Message) []Message {
 func cutAt(history []Message, replies int) int {
 	at := len(history)
 	for i := len(history) - 1; i >= 0 && replies > 0; i-- {
-		if history[i].Role == RoleAssistant && !hollow(history[i]) {
+		if history[i].Role == RoleAssistant && !blank(history[i]) {
 			at = i
 			replies--
 		}
 	}
-	if replies > 0 {
-		return 0 // there are not that many: all stays
+	if !slices.ContainsFunc(history[:at], func(m Message) bool { return m.Role == RoleAssistant && !blank(m) }) {
+		return 0 // nothing was done before: all stays
 	}
 	return at
 }
@@ -120,11 +120,6 @@ func clippedResults(m Message, limit int) Message {
 	return m
 }
 
-// hollow reports whether nothing of a reply can be sent.
-func hollow(m Message) bool {
-	return len(m.ToolUses()) == 0 && strings.TrimSpace(m.Text()) == ""
-}
-
 // room is what a request has to fit in, in bytes.
 type room struct {
 	window  int // tokens of the model's context
@@ -184,11 +179,11 @@ func plans(messages []Message, room room) []Compacted {
 	var out []Compacted
 	replies := 0
 	for _, m := range messages {
-		if m.Role == RoleAssistant && !hollow(m) {
+		if m.Role == RoleAssistant && !blank(m) {
 			replies++
 		}
 	}
-	for _, limit := range []int{8 << 10, 2 << 10} { // one result, or a few, may be all that is too much
+	for _, limit := range []int{8 << 10, 4 << 10, 2 << 10, 1 << 10} { // one result, or a few, may be all that is too much
 		c := Compacted{Kept: replies, Clip: limit}
 		if textBytes(c.Apply(messages)) <= room.history/2 {
 			out = append(out, c)

@@ -81,7 +81,7 @@ func (r *run) runCall(c *call) {
 	}
 	c.ran = true
 	began := time.Now()
-	result, err := guard(r.ctx, r.s.timeout(c.spec), func(ctx context.Context) (Result, error) { return c.plan.Run(ctx, ok) })
+	result, err := r.runPlan(c, ok)
 	c.spent += time.Since(began)
 	switch {
 	case err == nil:
@@ -90,6 +90,16 @@ func (r *run) runCall(c *call) {
 		c.fail("Cancelled by the person while it ran; what it did until then is unknown.")
 	default:
 		c.fail("%s failed: %v", c.use.Name, err)
+	}
+}
+
+// runPlan calls Plan.Run, again only if the tool says that this does no harm.
+func (r *run) runPlan(c *call, ok Approval) (Result, error) {
+	for attempt := 1; ; attempt++ {
+		result, err := guard(r.ctx, r.s.timeout(c.spec), func(ctx context.Context) (Result, error) { return c.plan.Run(ctx, ok) })
+		if !c.spec.Idempotent || !errors.Is(err, ErrTransient) || attempt == maxAttempts || sleep(r.ctx, backoff(attempt)) != nil {
+			return result, err
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -77,7 +78,7 @@ func sound(history []Message, ids map[string]bool, first bool) error {
 		switch {
 		case (len(open) > 0) != (m.Role == RoleTool) || len(results) != len(open):
 			return fmt.Errorf("message %d: %d results for %d tool uses", i, len(results), len(open))
-		case m.Role == RoleUser && len(m.Blocks) == 0, m.Role == RoleAssistant && hollow(m):
+		case m.Role != RoleTool && blank(m):
 			return fmt.Errorf("message %d is empty", i)
 		case i == 0 && first && m.Role != RoleUser:
 			return errors.New("the person does not begin")
@@ -99,6 +100,21 @@ func sound(history []Message, ids map[string]bool, first bool) error {
 		return fmt.Errorf("the last message has %d tool uses without results", len(open))
 	}
 	return nil
+}
+
+// blank reports whether nothing of a message can be sent.
+func blank(m Message) bool {
+	return !slices.ContainsFunc(m.Blocks, func(b Block) bool {
+		switch b := b.(type) {
+		case Text:
+			return strings.TrimSpace(b.Text) != ""
+		case Note:
+			return strings.TrimSpace(b.Text) != ""
+		case Thinking: // of nothing else: servers refuse it alone
+			return false
+		}
+		return true
+	})
 }
 
 func isObject(input json.RawMessage) bool {
@@ -140,7 +156,7 @@ func mend(history []Message) []Message {
 		switch {
 		case m.Role == RoleTool: // taken below, beside its calls
 			continue
-		case m.Role == RoleUser && len(m.Blocks) == 0, m.Role == RoleAssistant && hollow(m):
+		case m.Role != RoleTool && blank(m):
 			continue
 		case len(out) == 0 && m.Role != RoleUser:
 			out = append(out, Message{Role: RoleUser, Blocks: []Block{Note{lostBeginning}}})

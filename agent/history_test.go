@@ -23,7 +23,7 @@ func TestResumedHistoryIsSettledOnceAndRunsNothingAgain(t *testing.T) {
 		t.Errorf("results %q", got)
 	}
 	for _, req := range b.model.Requests() {
-		if err := wellFormed(req.Messages); err != nil {
+		if err := agenttest.CheckMessages(req.Messages); err != nil {
 			t.Error(err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestADamagedHistoryIsMendedInTheRequest(t *testing.T) {
 			b.run(t, t.Context(), "and now")
 			b.run(t, t.Context(), "and then")
 			for _, req := range b.model.Requests() {
-				if err := wellFormed(req.Messages); err != nil {
+				if err := agenttest.CheckMessages(req.Messages); err != nil {
 					t.Error(err)
 				}
 			}

@@ -22,6 +22,10 @@ func (s *Session) Run(ctx context.Context, prompt Message) iter.Seq2[Event, erro
 			return
 		}
 		defer s.running.Unlock()
+		if blank(prompt) {
+			yield(nil, ErrEmptyPrompt)
+			return
+		}
 		s.steers.listen(true)
 		defer s.steers.listen(false)
 		ctx, cancel := context.WithCancel(ctx)

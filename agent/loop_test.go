@@ -136,7 +136,7 @@ func TestEveryCallHasOneResultInOrder(t *testing.T) {
 				t.Errorf("result %d is %q, want %q…", i, got[i], want[i])
 			}
 		}
-		if err := wellFormed(b.model.Requests()[1].Messages); err != nil {
+		if err := agenttest.CheckMessages(b.model.Requests()[1].Messages); err != nil {
 			t.Error(err)
 		}
 	})
@@ -286,7 +286,7 @@ func TestCancelLeavesASessionThatGoesOn(t *testing.T) {
 	if done := b.run(t, t.Context(), "go on"); done.Reason != agent.StopComplete {
 		t.Errorf("the next prompt ended with %+v", done)
 	}
-	if err := wellFormed(b.model.Requests()[1].Messages); err != nil {
+	if err := agenttest.CheckMessages(b.model.Requests()[1].Messages); err != nil {
 		t.Error(err)
 	}
 }

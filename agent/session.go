@@ -46,6 +46,9 @@ type Config struct {
 // ErrBusy says that a session already answers a prompt.
 var ErrBusy = errors.New("the session is still answering; cancel it or wait for its end")
 
+// ErrEmptyPrompt says that a prompt has neither words nor a picture.
+var ErrEmptyPrompt = errors.New("the prompt is empty; say what to do")
+
 // Session is one conversation. Its methods may be called from any goroutine;
 // one run at a time.
 type Session struct {

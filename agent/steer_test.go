@@ -47,7 +47,7 @@ func TestWhatThePersonSaysMeanwhileFollowsTheResults(t *testing.T) {
 		t.Errorf("the third request ends with %+v", got)
 	}
 	for _, r := range requests {
-		if err := wellFormed(r.Messages); err != nil {
+		if err := agenttest.CheckMessages(r.Messages); err != nil {
 			t.Error(err)
 		}
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 )
 
@@ -52,7 +53,15 @@ type Spec struct {
 	Schema      json.RawMessage // JSON Schema of the input, an object
 	Tier        Tier
 	Timeout     time.Duration // for Plan and for Run, 0: the session's default
+
+	// Idempotent says that Plan.Run may be called again after it failed with an
+	// [ErrTransient], since doing it twice is the same as once. No other is.
+	Idempotent bool
 }
+
+// ErrTransient is wrapped by an error of a call that may do better a moment later, as
+// after a broken connection.
+var ErrTransient = errors.New("it may pass")
 
 // Tier says what a tool may touch. The zero Tier is refused by [New].
 type Tier int

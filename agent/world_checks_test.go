@@ -121,28 +121,3 @@ func (w *world) checkDone(r agent.Answered) {
 	}
 	w.fault("%s was agreed to and not done: %s", r.Use.ID, r.Result.Output)
 }
-
-// wellFormed is invariant 1, written after the rules of the chat format.
-func wellFormed(messages []agent.Message) error {
-	for i, m := range messages {
-		var wants []string
-		for _, b := range m.Blocks {
-			if u, ok := b.(agent.ToolUse); ok {
-				wants = append(wants, u.ID)
-			}
-		}
-		var gets []string
-		if i+1 < len(messages) && messages[i+1].Role == agent.RoleTool {
-			for _, b := range messages[i+1].Blocks {
-				gets = append(gets, b.(agent.ToolResult).ID)
-			}
-		}
-		if !slices.Equal(wants, gets) {
-			return fmt.Errorf("message %d calls %v and is answered for %v", i, wants, gets)
-		}
-		if m.Role == agent.RoleTool && (i == 0 || messages[i-1].Role != agent.RoleAssistant) {
-			return fmt.Errorf("message %d holds results of nothing", i)
-		}
-	}
-	return nil
-}

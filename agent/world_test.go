@@ -201,7 +201,7 @@ func (w *world) cancelled() {
 // reply is the model: it checks what it is sent, and answers at random.
 func (w *world) reply(ctx context.Context, req agent.Request) (agent.Message, error) {
 	w.requests++
-	if err := wellFormed(req.Messages); err != nil {
+	if err := agenttest.CheckMessages(req.Messages); err != nil {
 		w.fault("request %d: %v", w.requests, err)
 	}
 	switch w.pick(20) {

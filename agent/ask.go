@@ -25,8 +25,7 @@ func (r *run) ask(tools []Spec) (Message, error) {
 		}
 	}
 	reply, so, err := r.send(tools)
-	if failed, ok := errors.AsType[*ModelError](err); ok && failed.Kind == ErrorContextOverflow && !so.shown && r.ctx.Err() == nil {
-		r.s.overflowed(failed, so.size)
+	if failed, ok := errors.AsType[*ModelError](err); ok && failed.Kind == ErrorContextOverflow && !so.shown && r.ctx.Err() == nil && r.s.overflowed(failed, so.size) {
 		if err := r.compact(tools); err != nil {
 			return Message{}, err
 		}

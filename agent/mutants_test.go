@@ -9,12 +9,13 @@ import (
 	"testing"
 )
 
+// mutant is a way to break a file of this package.
+type mutant struct{ name, file, old, new string }
+
 // TestRandomWorldCatchesMutants breaks the session in the ways that the random
-// world exists for, and wants it to notice. The sources are not touched: the
-// compiler is given changed copies. The seed is fixed, so that what is caught today
-// is not missed by chance tomorrow.
+// world exists for, and wants it to notice.
 func TestRandomWorldCatchesMutants(t *testing.T) {
-	mutants := []struct{ name, file, old, new string }{
+	catch(t, ".", "^TestRandomWorld$", checksOr("3000"), []mutant{
 		{"an effect goes on though its decision could not be recorded", "review.go",
 			"if err := r.emit(Decided{ProposalID: p.ID, Revision: p.Revision, Decision: d}); err != nil {\n\t\treturn err\n\t}",
 			"_ = r.emit(Decided{ProposalID: p.ID, Revision: p.Revision, Decision: d})"},
@@ -47,12 +48,45 @@ func TestRandomWorldCatchesMutants(t *testing.T) {
 			"if err == nil && info.Path != path {", "if false {"},
 		{"a call of a cut reply is run", "reply.go",
 			"case stop == StopTruncated || stop == StopRefused:", "case stop == StopRefused:"},
+	})
+}
+
+// TestRandomPastCatchesMutants does the same to what keeps the history sound.
+func TestRandomPastCatchesMutants(t *testing.T) {
+	catch(t, "./host", "^TestRandomPast$", "300", []mutant{
+		{"an ID may come twice", "history.go", "u.ID == \"\" || ids[u.ID] ||", ""},
+		{"a call without an ID goes out", "history.go", "u.ID == \"\" || ids[u.ID] ||", "ids[u.ID] ||"},
+		{"broken arguments go out", "history.go", "ids[u.ID] || u.Invalid == \"\" && !isObject(u.Input)", "ids[u.ID]"},
+		{"results of nothing go out", "history.go", "case (len(open) > 0) != (m.Role == RoleTool) || len(results) != len(open):", "case len(open) > 0 && len(results) != len(open):"},
+		{"calls without results go out", "history.go", "case (len(open) > 0) != (m.Role == RoleTool) || len(results) != len(open):", "case m.Role == RoleTool && len(results) != len(open):"},
+		{"results out of order go out", "history.go", "results[j].ID != u.ID || results[j].Output == \"\"", "results[j].Output == \"\""},
+		{"an empty result goes out", "history.go", "results[j].ID != u.ID || results[j].Output == \"\"", "results[j].ID != u.ID"},
+		{"an empty message goes out", "history.go", "case m.Role != RoleTool && blank(m):\n\t\t\treturn fmt", "case false:\n\t\t\treturn fmt"},
+		{"the model begins", "history.go", "case i == 0 && first && m.Role != RoleUser:", "case false:"},
+		{"only the end is checked after a mend", "history.go", "s.history, s.sound, s.bytes = mended, 0, 0", "s.sound = len(s.history)"},
+		{"a lost result is not made up for", "history.go", "results.Blocks = append(results.Blocks, result)", "if result.Output != lostResult {\n\t\t\tresults.Blocks = append(results.Blocks, result)\n\t\t}"},
+		{"a call is renamed without its result", "history.go", "result.ID, result.Output = u.ID, orDefault", "result.Output = orDefault"},
+		{"what was interrupted has no result", "history.go", "for _, use := range openUses(r.s.history) {", "for _, use := range openUses(nil) {"},
+		{"a cut between call and result", "compact.go", "\t\t\tat = i\n", "\t\t\tat = min(i+1, len(history))\n"},
+		{"the newest words are put in short", "compact.go", "m.Blocks = append(m.Blocks, newest...)", "_ = newest"},
+		{"the journal does not know of a compaction", "compact.go", "if err := r.emit(c); err != nil {", "if false {"},
+		{"the journal has another compaction", "compact.go", "c.Before, c.After = ", "c.Clip++\n\t\tc.Before, c.After = "},
+		{"an overflow ends the session", "ask.go", "!so.shown && r.ctx.Err() == nil && r.s.overflowed(failed, so.size)", "false"},
+	})
+}
+
+func checksOr(checks string) string {
+	if wanted := os.Getenv("ASSENT_MUTANT_CHECKS"); wanted != "" {
+		return wanted
 	}
+	return checks
+}
+
+// catch wants a test of a package to fail by a broken promise for each mutant. The
+// sources are not touched: the compiler is given changed copies. The seed is fixed, so
+// that what is caught today is not missed by chance tomorrow.
+func catch(t *testing.T, pkg, test, checks string, mutants []mutant) {
 	dir := t.TempDir()
-	checks := os.Getenv("ASSENT_MUTANT_CHECKS")
-	if checks == "" {
-		checks = "3000"
-	}
 	for i, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
 			source, err := os.ReadFile(m.file)
@@ -78,7 +112,7 @@ func TestRandomWorldCatchesMutants(t *testing.T) {
 			if err := os.WriteFile(file, overlay, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.Command("go", "test", "-overlay", file, "-run", "^TestRandomWorld$", "-rapid.checks="+checks, "-rapid.seed=1", "-rapid.nofailfile", "-rapid.shrinktime=1ms", ".")
+			cmd := exec.Command("go", "test", "-overlay", file, "-run", test, "-rapid.checks="+checks, "-rapid.seed=1", "-rapid.nofailfile", "-rapid.shrinktime=1ms", pkg)
 			out, err := cmd.CombinedOutput()
 			if err == nil {
 				t.Fatalf("mutant %d survived %s worlds", i, checks)

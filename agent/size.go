@@ -5,6 +5,7 @@ package agent
 
 const (
 	bytesPerToken = 4    // of text, until the server has counted
+	leastWindow   = 2000 // tokens: no model has less, whatever its server says
 	imageBytes    = 4000 // that a picture counts as: about a thousand tokens
 )
 
@@ -22,14 +23,18 @@ func (s *Session) bytesOf(tokens int) int {
 func (s *Session) unsent() int { return s.bytes + textBytes(s.history[s.sound:]) }
 
 // overflowed learns from a server that refused a request of so many bytes as too long.
-// What it says of itself counts for more than what was set up.
-func (s *Session) overflowed(e *ModelError, bytes int) {
-	limit := e.Limit
+// What it says of itself counts for more than what was set up. It reports false if the
+// request can't have been too long: then nothing is to be learned.
+func (s *Session) overflowed(e *ModelError, bytes int) bool {
 	if e.Tokens > 0 {
 		s.count(bytes, Usage{Input: e.Tokens})
 	}
+	limit := e.Limit
 	if limit == 0 { // it did not say: less than this
 		limit = s.tokens(bytes) * 9 / 10
+	}
+	if limit < leastWindow {
+		return false
 	}
 	if s.window == 0 || limit < s.window {
 		s.window = limit
@@ -37,6 +42,7 @@ func (s *Session) overflowed(e *ModelError, bytes int) {
 	if s.tokens(bytes) <= s.window { // it counts more tokens than we did
 		s.density = float64(bytes) / (float64(s.window) * 1.1)
 	}
+	return true
 }
 
 // count learns from what the server counted. A count that no text can have is of

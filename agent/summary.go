@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func (r *run) summarize(gone []Message, limit int) (string, error) {
 	if err := r.ctx.Err(); err != nil {
 		return "", err
 	}
-	if kindOf(err) == "" && err != nil { // the journal, not the model
+	if err != nil && kindOf(err) == "" && !errors.Is(err, errEndless) { // the journal, not the model
 		return "", err
 	}
 	if summary := strings.TrimSpace(reply.Text()); err == nil && summary != "" {

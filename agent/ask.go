@@ -123,7 +123,7 @@ type partial struct {
 // repeatable reports whether a request that failed may be made again: nothing
 // that was shown may be shown twice. Of an empty reply only its reasoning was.
 func (p *partial) repeatable(err error) bool {
-	return !p.shown || p.text.Len() == 0 && kindOf(err) == ErrorEmpty
+	return !p.shown || strings.TrimSpace(p.text.String()) == "" && kindOf(err) == ErrorEmpty
 }
 
 // show passes on a piece of the reply.

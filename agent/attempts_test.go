@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -221,5 +222,72 @@ func TestACallWrittenAsTextIsAnsweredOnceThenTheRunEnds(t *testing.T) {
 	events, _ = runAttempts(t, &attempts{list: []attempt{reply(written), reply(real), reply(written), saying("ok")}}, tool)
 	if d := done(events); d.Reason != agent.StopComplete || ran != 1 {
 		t.Errorf("after a real call it ended as %s: %v, %d ran", d.Reason, d.Err, ran)
+	}
+}
+
+// TestACancelKeepsWhatWasTheAnswer: reasoning that came as text is not kept, and the
+// record says that it was the person who ended it.
+func TestACancelKeepsWhatWasTheAnswer(t *testing.T) {
+	m := &attempts{list: []attempt{{chunks: []agent.Chunk{{Text: "hm, let me think"}, {Recast: true, Text: "The answer"}, {Text: " is"}}}}}
+	store := &agenttest.Memory{}
+	s, err := agent.New(agent.Config{Model: m, Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for e, err := range s.Run(ctx, agent.UserText("go")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, ok := e.(agent.Delta); ok && d.Text == " is" {
+			cancel()
+		}
+	}
+	kept, how := "", ""
+	for _, r := range store.Records() {
+		switch r := r.(type) {
+		case agent.Appended:
+			kept = r.Message.Text()
+		case agent.Responded:
+			how = r.Err.Error()
+		}
+	}
+	if kept != "The answer is" || how != "cancelled" {
+		t.Errorf("kept is %q, the response ended by %q", kept, how)
+	}
+}
+
+// TestEstimatesHeedWhatCanBe: a server's count that no text can have is not believed,
+// and a picture counts as what it takes, not as its bytes.
+func TestEstimatesHeedWhatCanBe(t *testing.T) {
+	estimate := func(counted int, prompt agent.Message) []int {
+		first := agenttest.Say("one")
+		first.Usage = agent.Usage{Input: counted}
+		b := newBench(t, nil, first, agenttest.Say("two"))
+		var tokens []int
+		for _, p := range []agent.Message{prompt, agent.UserText("and?")} {
+			for e, err := range b.session.Run(t.Context(), p) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r, ok := e.(agent.Requested); ok {
+					tokens = append(tokens, r.Tokens)
+				}
+			}
+		}
+		return tokens
+	}
+	long := agent.UserText(strings.Repeat("word ", 4000))
+	if got := estimate(1, long); got[1] < got[0] || got[1] > got[0]+20 {
+		t.Errorf("a count of 1 token makes estimates %v", got)
+	}
+	if got := estimate(10000, long); got[1] < 10000 || got[1] > 10020 {
+		t.Errorf("a count of 10,000 tokens makes estimates %v", got)
+	}
+	picture := agent.Message{Role: agent.RoleUser, Blocks: []agent.Block{agent.Text{Text: "look"}, agent.Image{MediaType: "image/png", Data: make([]byte, 1<<20)}}}
+	bare := estimate(0, agent.UserText("look"))
+	if got := estimate(0, picture); got[0]-bare[0] < 500 || got[0]-bare[0] > 2000 {
+		t.Errorf("a picture counts %d tokens", got[0]-bare[0])
 	}
 }

@@ -48,6 +48,15 @@
 // announced does not happen. All of it is done by the goroutine of the loop, which
 // alone records and yields, so the journal has one order.
 //
+// # Histories
+//
+// A request holds a history that every server takes, both ways: each call has its
+// result, each result its call, no ID comes twice and nothing is empty. A history that
+// is not like that, out of a damaged journal, is mended for the requests. One that
+// fills the window of the model is put in short first: [Compacted] is the record, and
+// its Apply does the same again to what is read from a journal. The window is what
+// Config.Window says until the server says less.
+//
 // # Cancel
 //
 // The end of the context, and a consumer that breaks out of the range, cancel.

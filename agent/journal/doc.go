@@ -46,7 +46,7 @@
 //
 //	session      id, version, cwd, model, provider, tools:[name]
 //	user         text | blocks
-//	request      messages, bytes, tokens, attempt, model, provider
+//	request      messages, bytes, tokens, attempt, model, provider, compacting
 //	response     attempt, firstByteMs, ms, finish, usage, failure
 //	assistant    thinking, text, toolUses:[call] | blocks; stop, finish, usage, ms
 //	proposed     proposalId, revision, title, parts:[{toolUseId, name, effect, info, toInfo}]
@@ -56,12 +56,13 @@
 //	             landed:[id], conflicts:[id], foreign, note
 //	tool_result  toolUseId, name, input | inputText, invalid, inputRaw, opaque, output,
 //	             isError, ms
-//	done         reason, failure, turns, denied, usage
+//	compacted    summary, said:[text], kept, clip, tokensBefore, tokensAfter
+//	done         reason, failure, turns, denied, usage, unheard:[text]
 //
 // Thinking, text, toolUses is the order of the blocks. A message with another
-// order, two texts, an empty one, an image or a thinking of which the model server
-// wants more back than the text has blocks instead, a list of {type:"text", text},
-// {type:"image", mediaType, data}, {type:"thinking", text, source, opaque},
+// order, two texts, an empty one, an image, a note of the session itself, or a thinking
+// of which the model server wants more back than the text has blocks instead, a list of
+// {type:"text", text}, {type:"image", mediaType, data}, {type:"note", text}, {type:"thinking", text, source, opaque},
 // {type:"tool_use", call …} and {type:"tool_result", id, output, isError}. data is
 // in base64. A call and a failure stand where they are named, their fields among
 // the others.
@@ -71,6 +72,12 @@
 // server counted so far; finish is the server's own word for why the reply ended.
 // firstByteMs is rounded up, and left out if the server sent nothing at all. Older
 // journals have no response.
+//
+// A compacted says what the history is from there on: said, the summary and the user's
+// newest message of what went, whole, stand for all but the newest kept replies (those
+// that have a call or a text) and what follows them, whose results keep clip bytes each
+// if clip is not 0; see [agent.Compacted.Apply]. A request with compacting, and its
+// response, are for the summary, and no message follows.
 //
 // The effect of a part is an edit, {kind:"exec", dir, command}, {kind:"remote",
 // server, tool, input | inputText}, {kind:"outside_read", path} or

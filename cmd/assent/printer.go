@@ -66,7 +66,7 @@ func (p *humanPrinter) print(e agent.Event) error {
 		p.note(colour, "• %s", firstLine(e.Result.Output))
 	case agent.Requested:
 		if e.Compacting && e.Attempt == 1 {
-			p.note(dim, "The conversation fills the model's context (about %d tokens); it is put in short.", e.Tokens)
+			p.note(dim, "The conversation fills the model's context, so it is being put in short.")
 		}
 	case agent.Compacted:
 		p.note(dim, "The conversation was put in short: about %d tokens of %d are left.", e.After, e.Before)

@@ -56,6 +56,8 @@ type PromptResult struct {
 	Turns      int    `json:"turns"`
 	Usage      Usage  `json:"usage"`
 	Denied     int    `json:"denied"`
+
+	Unheard []string `json:"unheard"`
 }
 
 // Usage counts tokens.

@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -296,5 +297,42 @@ func TestAPromptThatIsCancelledWhileItReadsItsContextIsCancelled(t *testing.T) {
 				t.Errorf("the session went on to %+v", r)
 			}
 		})
+	}
+}
+
+// TestASteerDuringAReviewSaysThatItWaits, and comes back if the turn is cancelled.
+func TestASteerDuringAReviewSaysThatItWaits(t *testing.T) {
+	asked, answer := make(chan string, 1), make(chan struct{})
+	o := fake.Options{Review: func(ctx context.Context, r fake.Review) (fake.Answer, error) {
+		asked <- r.SessionID
+		select {
+		case <-answer:
+		case <-ctx.Done():
+		}
+		return fake.Answer{Decision: "accept"}, nil
+	}}
+	for _, cancelled := range []bool{false, true} {
+		d := deskWith(t, o, map[string]string{"a": "one\n"}, calls(edits("c1", "a", "one", "two")), says("heard"))
+		pending := d.start(fake.Prompt{Text: "go"})
+		id := <-asked
+		var queued SteerResult
+		if err := d.Call(d.ctx, methodSteer, SteerParams{id, "use tabs"}, &queued); err != nil || queued != (SteerResult{true, "review"}) {
+			t.Errorf("the steer is answered with %+v, %v", queued, err)
+		}
+		if cancelled {
+			d.cancel(id)
+			if r := d.ended(pending); r.StopReason != "cancelled" || !slices.Equal(r.Unheard, []string{"use tabs"}) {
+				t.Errorf("the prompt ended with %+v", r)
+			}
+			continue
+		}
+		answer <- struct{}{}
+		if r := d.ended(pending); r.Message != "heard" || r.Unheard != nil {
+			t.Errorf("the prompt ended with %+v", r)
+		}
+		messages := d.model.asked(2).Messages
+		if last := messages[len(messages)-1]; last.Text() != "use tabs" || messages[len(messages)-2].Role != agent.RoleTool {
+			t.Errorf("the model hears %+v", messages)
+		}
 	}
 }

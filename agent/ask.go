@@ -31,6 +31,9 @@ func (r *run) ask(tools []Spec) (Message, error) {
 		}
 		reply, so, err = r.send(tools)
 	}
+	if len(tools) == 0 && !so.shown && refusesResults(err) && r.ctx.Err() == nil {
+		reply, so, err = r.attempts(r.s.inPlainText(), purpose{})
+	}
 	switch {
 	case errors.Is(err, errEndless):
 		return r.keepEndless(so)
@@ -43,11 +46,18 @@ func (r *run) ask(tools []Spec) (Message, error) {
 	return r.keep(reply, so.elapsed)
 }
 
+// refusesResults reports whether a server may have refused calls and results because
+// the request had no tools.
+func refusesResults(err error) bool {
+	failed, ok := errors.AsType[*ModelError](err)
+	return ok && (failed.Kind == ErrorNoTools || failed.Kind == ErrorProvider && failed.Status >= 400 && failed.Status < 500)
+}
+
 // send makes the request of the history as it is.
 func (r *run) send(tools []Spec) (Message, *partial, error) {
 	messages, size, err := r.s.sendable()
 	if err != nil {
-		return Message{}, nil, err
+		return Message{}, &partial{}, err
 	}
 	req := Request{System: r.s.cfg.System, Messages: messages, Tools: tools, Session: r.s.cfg.ID}
 	return r.attempts(req, purpose{size: size})

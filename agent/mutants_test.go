@@ -51,24 +51,35 @@ func TestRandomWorldCatchesMutants(t *testing.T) {
 	})
 }
 
-// TestRandomPastCatchesMutants does the same to what keeps the history sound.
-func TestRandomPastCatchesMutants(t *testing.T) {
-	catch(t, "./host", "^TestRandomPast$", "300", []mutant{
-		{"an ID may come twice", "history.go", "u.ID == \"\" || ids[u.ID] ||", ""},
+// TestRandomDamageCatchesMutants breaks what mends a history.
+func TestRandomDamageCatchesMutants(t *testing.T) {
+	catch(t, ".", "^TestRandomDamage$", "2000", []mutant{
+		{"an ID may come twice", "history.go", "u.ID == \"\" || ids[u.ID] ||", "u.ID == \"\" ||"},
 		{"a call without an ID goes out", "history.go", "u.ID == \"\" || ids[u.ID] ||", "ids[u.ID] ||"},
 		{"broken arguments go out", "history.go", "ids[u.ID] || u.Invalid == \"\" && !isObject(u.Input)", "ids[u.ID]"},
 		{"results of nothing go out", "history.go", "case (len(open) > 0) != (m.Role == RoleTool) || len(results) != len(open):", "case len(open) > 0 && len(results) != len(open):"},
+		{"results out of order go out", "history.go", "results[j].ID != u.ID || results[j].Output == \"\"", "results[j].Output == \"\""},
 		{"an empty result goes out", "history.go", "results[j].ID != u.ID || results[j].Output == \"\"", "results[j].ID != u.ID"},
 		{"an empty message goes out", "history.go", "case m.Role != RoleTool && blank(m):\n\t\t\treturn fmt", "case false:\n\t\t\treturn fmt"},
 		{"the model begins", "history.go", "case i == 0 && first && m.Role != RoleUser:", "case false:"},
-		{"only the end is checked after a mend", "history.go", "s.history, s.sound, s.bytes = mended, 0, 0", "s.sound = len(s.history)"},
+		{"all is taken for sound after a mend", "history.go", "s.history, s.sound, s.bytes = mended, 0, 0", "s.history, s.sound = s.history, 0"},
 		{"a lost result is not made up for", "history.go", "results.Blocks = append(results.Blocks, result)", "if result.Output != lostResult {\n\t\t\tresults.Blocks = append(results.Blocks, result)\n\t\t}"},
 		{"a call is renamed without its result", "history.go", "result.ID, result.Output = u.ID, orDefault", "result.Output = orDefault"},
+		{"an empty result is mended with nothing", "history.go", "orDefault(result.Output, noOutput)", "result.Output"},
+		{"an empty message is not left out", "history.go", "case m.Role != RoleTool && blank(m):\n\t\t\tcontinue", "case false:\n\t\t\tcontinue"},
+		{"one result is given twice", "history.go", "found = slices.Delete(slices.Clone(found), j, j+1)", "results.Blocks = append(results.Blocks, result)"},
+		{"what is sound is mended too", "history.go", "if sound(s.history[s.sound:], s.sent, s.sound == 0) != nil {", "if s.history = slices.Clone(s.history); len(s.history) > 2 {\n\t\ts.history = s.history[:len(s.history)-1]"},
+	})
+}
+
+// TestRandomPastCatchesMutants breaks what compacts a history, and what ends a run.
+func TestRandomPastCatchesMutants(t *testing.T) {
+	catch(t, "./host", "^TestRandomPast$", "100", []mutant{
 		{"what was interrupted has no result", "history.go", "for _, use := range openUses(r.s.history) {", "for _, use := range openUses(nil) {"},
 		{"a cut between call and result", "compact.go", "\t\t\tat = i\n", "\t\t\tat = min(i+1, len(history))\n"},
 		{"the newest words are put in short", "compact.go", "m.Blocks = append(m.Blocks, newest...)", "_ = newest"},
 		{"the journal does not know of a compaction", "compact.go", "if err := r.emit(c); err != nil {", "if false {"},
-		{"the journal has another compaction", "compact.go", "c.Before, c.After = ", "c.Clip++\n\t\tc.Before, c.After = "},
+		{"the journal has another compaction", "compact.go", "c.Before, c.After = ", "c.Kept++\n\t\tc.Before, c.After = "},
 		{"an overflow ends the session", "ask.go", "!so.shown && r.ctx.Err() == nil && r.s.overflowed(failed, so.size)", "false"},
 	})
 }

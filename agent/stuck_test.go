@@ -278,3 +278,32 @@ func TestAnEmptyPromptIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestALastAnswerFromAServerThatWantsToolsBesideResults: it refuses calls and results
+// in a request without tools, as some do, and is asked in plain text.
+func TestALastAnswerFromAServerThatWantsToolsBesideResults(t *testing.T) {
+	asked := 0
+	model := modelFunc(func(_ context.Context, req agent.Request) (agent.Message, error) {
+		asked++
+		if err := agenttest.CheckMessages(req.Messages); err != nil {
+			t.Error(err)
+		}
+		switch {
+		case len(req.Tools) > 0:
+			return agenttest.Call(agenttest.Use("", "read", input{File: "a.txt", Line: asked})), nil
+		case slices.ContainsFunc(req.Messages, func(m agent.Message) bool { return m.Role == agent.RoleTool }):
+			return agent.Message{}, &agent.ModelError{Kind: agent.ErrorProvider, Status: 400, Message: "tools must be set"}
+		}
+		if text := fmt.Sprint(req.Messages); !strings.Contains(text, "what is in it?") || !strings.Contains(text, "one\ntwo") {
+			t.Errorf("it is asked %s", text)
+		}
+		return agenttest.Say("numbers"), nil
+	})
+	b := newBench(t, func(c *agent.Config) { c.Model = model; c.MaxTurns = 2 })
+	d := b.run(t, t.Context(), "what is in it?")
+	records := b.store.Records()
+	last, ok := records[len(records)-2].(agent.Appended)
+	if d.Reason != agent.StopMaxTurns || asked != 4 || !ok || last.Message.Text() != "numbers" {
+		t.Errorf("ended with %+v after %d requests, %+v", d, asked, records[len(records)-2])
+	}
+}

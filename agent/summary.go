@@ -33,11 +33,26 @@ func (r *run) summarize(gone []Message, limit int) (string, error) {
 	return digest(gone, limit) + files, nil
 }
 
+// inPlainText is the conversation for a last answer without tools, for servers that
+// refuse calls and results in a request without tools.
+func (s *Session) inPlainText() Request {
+	_, newest := said(s.history)
+	text := "The conversation so far, in which your tools were used:\n\n" + transcript(s.history, s.transcriptLimit()) +
+		"\n\n(It ends here.) There are no tools any more: answer the person with what you know now. What they said last:"
+	return Request{System: s.cfg.System, Messages: []Message{{Role: RoleUser, Blocks: append([]Block{Note{text}}, newest...)}}, Session: s.cfg.ID}
+}
+
 // transcriptLimit leaves half of the window to the summary and to an estimate that
 // is too low.
 func (s *Session) transcriptLimit() int {
-	return max(s.bytesOf(s.window/2)-len(summarySystem), 1000)
+	if s.window == 0 {
+		return maxTranscript
+	}
+	return min(max(s.bytesOf(s.window/2)-len(summarySystem), 1000), maxTranscript)
 }
+
+// maxTranscript is how many bytes of a transcript are worth their price.
+const maxTranscript = 400 << 10
 
 // transcript is messages as plain text of at most limit bytes. What is cut is cut in
 // the middle.

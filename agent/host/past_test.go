@@ -107,9 +107,6 @@ func (p *past) live(t *testing.T) {
 	}
 	p.calm = true
 	p.prompt(t, "now be calm")
-	if last := p.requests[len(p.requests)-1]; last[len(last)-1].Role != agent.RoleUser {
-		p.fault("the last request ends with %+v", last[len(last)-1])
-	}
 	p.checkPrefixes(t)
 	closed(t, p.host)
 }
@@ -215,8 +212,10 @@ func (p *past) damage(left []byte) []byte {
 			j := 1 + p.pick(len(lines)-2)
 			lines[i], lines[j] = lines[j], lines[i]
 		case 3:
-			lines[i] = emptied.ReplaceAll(lines[i], []byte(`"$1":""`))
-			lines[i] = broken.ReplaceAll(lines[i], []byte(`"input":["no object"]`))
+			for j := i; j < min(i+10, len(lines)); j++ {
+				lines[j] = emptied.ReplaceAll(lines[j], []byte(`"$1":""`))
+				lines[j] = broken.ReplaceAll(lines[j], []byte(`"input":["no object"]`))
+			}
 		}
 	}
 	return bytes.Join(lines, nil)

@@ -144,23 +144,24 @@ func (r *run) compact(tools []Spec) error {
 		return err
 	}
 	room := r.s.room(tools)
-	for _, plan := range plans(messages, room) {
-		c := plan
+	for _, c := range plans(messages, room) {
 		if at := cutAt(messages, c.Kept); at > 0 {
 			earlier, _ := said(messages[:at])
 			c.Said = recall(earlier, room.history/12)
-			if textBytes(c.Apply(messages)) > room.history {
-				continue // not even without a summary
+			limit := min(room.history/12, maxSummary, (min(room.history, size)-textBytes(c.Apply(messages)))/2)
+			if limit < leastSummary {
+				continue
 			}
-			if c.Summary, err = r.summarize(messages[:at], min(max(room.history/12, 400), maxSummary)); err != nil {
+			if c.Summary, err = r.summarize(messages[:at], limit); err != nil {
 				return err
 			}
 		}
 		after := c.Apply(messages)
-		if n := textBytes(after); n > room.history || n >= size {
+		n := textBytes(after)
+		if n > room.history || n >= size {
 			continue
 		}
-		c.Before, c.After = r.s.tokens(size+room.fixed), r.s.tokens(textBytes(after)+room.fixed)
+		c.Before, c.After = r.s.tokens(size+room.fixed), r.s.tokens(n+room.fixed)
 		if err := r.emit(c); err != nil {
 			return err
 		}
@@ -170,8 +171,11 @@ func (r *run) compact(tools []Spec) error {
 	return r.s.overfull(messages, room)
 }
 
-// maxSummary is how many bytes of a summary are kept at most.
-const maxSummary = 16 << 10
+// Bytes of a summary, with which half as many may come for the names of files.
+const (
+	maxSummary   = 16 << 10
+	leastSummary = 120
+)
 
 // plans are compactions that could help, the mildest first. The newest results, that
 // the model does not know yet, stay as long as they can.

@@ -43,6 +43,11 @@ func TestHistory(t *testing.T) {
 			[]agent.Message{reply1(c1, c1).Message, results(r1.Result, answer(c1, "again").Result)}},
 		{"an ID may come again in a later reply", []agent.Record{thinking, r1, thinking, answer(c1, "new")},
 			[]agent.Message{thinking.Message, results(r1.Result), thinking.Message, results(answer(c1, "new").Result)}},
+		{"a compaction is made again", []agent.Record{go_, both, r1, r2, done, more, thinking, r1, agent.Compacted{Summary: "sum", Said: []string{"go"}, Kept: 1}, done},
+			[]agent.Message{
+				{Role: agent.RoleUser, Blocks: []agent.Block{agent.Text{Text: "go"}, summaryOf("sum"), agent.Text{Text: "more"}}},
+				thinking.Message, results(r1.Result), done.Message,
+			}},
 		{"other records don't matter", wholeSession(), []agent.Message{
 			wholeSession()[1].(agent.Appended).Message, wholeSession()[3].(agent.Appended).Message, results(wholeSession()[4].(agent.Answered).Result),
 			wholeSession()[6].(agent.Appended).Message, results(wholeSession()[10].(agent.Answered).Result), wholeSession()[13].(agent.Appended).Message,
@@ -54,6 +59,12 @@ func TestHistory(t *testing.T) {
 			}
 		})
 	}
+}
+
+// summaryOf is the note with a summary, as agent words it.
+func summaryOf(text string) agent.Block {
+	head := agent.Compacted{Summary: text}.Apply([]agent.Message{reply1(agent.Text{Text: "x"}).Message})[0]
+	return head.Blocks[0]
 }
 
 func TestHistoryPassesOverWhatCannotBeRead(t *testing.T) {

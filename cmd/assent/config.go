@@ -165,6 +165,9 @@ func (c config) checkSecrets() error {
 	if c.APIKeyEnv != "" && !variableName.MatchString(c.APIKeyEnv) {
 		return errors.New("api_key_env is no name of a variable; set it to a name such as CORP_KEY, and that variable to the key")
 	}
+	if openai.LooksLikeKey(c.APIKeyEnv) {
+		return errors.New("api_key_env holds what looks like a key; set it to the name of a variable such as CORP_KEY, and that variable to the key")
+	}
 	for name, value := range c.Headers {
 		if !headerName.MatchString(name) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 			return errors.New("a header in config.toml has a name or a value that no header may have; mend it, on one line and without spaces in the name")
@@ -248,25 +251,39 @@ func configError(file string, err error) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
+// configDir and stateDir heed no folder that is not absolute, as the XDG
+// specification has it: it would be one of the repository that we were started in.
 func configDir(getenv func(string) string) (string, error) {
-	if dir := getenv("XDG_CONFIG_HOME"); dir != "" {
+	if dir := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return dir, nil
 	}
-	return os.UserConfigDir()
+	switch runtime.GOOS {
+	case "windows", "darwin": // which do not look at XDG_CONFIG_HOME
+		return absolute(os.UserConfigDir())
+	}
+	home, err := absolute(os.UserHomeDir())
+	return filepath.Join(home, ".config"), err
 }
 
 func stateDir(getenv func(string) string) (string, error) {
-	if dir := getenv("XDG_STATE_HOME"); dir != "" {
+	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "assent", "sessions"), nil
 	}
-	if dir := getenv("LocalAppData"); runtime.GOOS == "windows" && dir != "" {
+	if dir := getenv("LocalAppData"); runtime.GOOS == "windows" && filepath.IsAbs(dir) {
 		return filepath.Join(dir, "assent", "sessions"), nil
 	}
-	home, err := os.UserHomeDir()
+	home, err := absolute(os.UserHomeDir())
 	if err != nil {
 		return "", fmt.Errorf("there is no place for the journal: %w; name one with --journal-dir", err)
 	}
 	return filepath.Join(home, ".local", "state", "assent", "sessions"), nil
+}
+
+func absolute(dir string, err error) (string, error) {
+	if err == nil && !filepath.IsAbs(dir) {
+		err = fmt.Errorf("your home folder is set to %q, which is no absolute path", dir)
+	}
+	return dir, err
 }
 
 // secrets are the settings that must not be written down.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -84,7 +83,7 @@ func (d *doctor) examine(ctx context.Context, global globalFlags, getenv func(st
 	if err != nil {
 		d.bad("settings", err.Error(), "")
 	} else {
-		d.hide = hideAll(cfg.secrets())
+		d.hide = openai.Hide(cfg.secrets())
 		d.settings(cfg)
 		d.section = "server"
 		d.server(ctx, cfg)
@@ -134,17 +133,6 @@ func (d *doctor) say(f finding) {
 	if _, err := d.out.Write(append(line, '\n')); d.err == nil {
 		d.err = err
 	}
-}
-
-// hideAll takes secrets out of texts. One or two letters are in every word.
-func hideAll(secrets []string) func(string) string {
-	var pairs []string
-	for _, s := range secrets {
-		if len(s) > 2 {
-			pairs = append(pairs, s, "[hidden]")
-		}
-	}
-	return strings.NewReplacer(pairs...).Replace
 }
 
 // settings says what is configured, and from where.

@@ -253,6 +253,20 @@ func TestModelsAreListedOneALine(t *testing.T) {
 	}
 }
 
+// A key may begin with another one.
+func TestNoRestOfAKeyIsPrinted(t *testing.T) {
+	p := healthy()
+	p.list = `{"data":[{"id":"corp-1-and-more"},{"id":"corp-1"}]}`
+	server := httptest.NewServer(p)
+	defer server.Close()
+	env := map[string]string{"OPENAI_BASE_URL": server.URL + "/v1", "OPENAI_API_KEY": "corp-1", "GROQ_API_KEY": "corp-1-and-more"}
+	for _, command := range []string{"models", "doctor"} {
+		if _, out, _ := assent(t, env, command); strings.Contains(out, "-and-more") || !strings.Contains(out, "[hidden]") {
+			t.Error(out)
+		}
+	}
+}
+
 func TestLocalServersAreOffered(t *testing.T) {
 	provider := func(name string) openai.Provider {
 		p, ok := openai.ProviderNamed(name)

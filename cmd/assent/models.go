@@ -58,7 +58,7 @@ func listModels(ctx context.Context, out io.Writer, cfg config) error {
 	if err != nil {
 		return &exitError{exitModel, err}
 	}
-	hide := hideAll(cfg.secrets())
+	hide := openai.Hide(cfg.secrets())
 	for _, name := range names {
 		if _, err := fmt.Fprintln(out, inline(hide(name))); err != nil {
 			return &exitError{exitFault, fmt.Errorf("the list could not be written: %w", err)}

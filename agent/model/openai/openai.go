@@ -303,6 +303,7 @@ func (m *Model) ended(res *http.Response, err error, r reader, show func(agent.C
 	if failed != nil && !clean {
 		return agent.Message{}, m.server.cutError(err)
 	}
+	reply.Finish = m.server.secrets.word(reply.Finish)
 	return reply, failed
 }
 

@@ -33,7 +33,7 @@ func Models(ctx context.Context, o Options) ([]string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, listTime, errSilence)
 	defer cancel()
 	var res *http.Response
-	if err := m.client.Get(ctx, "models", nil, &res, option.WithMiddleware(m.check(m.form, false))); err != nil {
+	if err := m.client.Get(ctx, "models", nil, &res, option.WithMiddleware(m.check(m.form, nil))); err != nil {
 		if context.Cause(ctx) == errSilence {
 			return nil, m.server.silent(false, listTime/2)
 		}

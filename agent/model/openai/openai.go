@@ -30,7 +30,6 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -318,10 +317,15 @@ func (m *Model) stopped(res *http.Response, cause error, r reader, begun bool, s
 	return agent.Message{}, cause
 }
 
-func pictures(req agent.Request) bool {
-	return slices.ContainsFunc(req.Messages, func(m agent.Message) bool {
-		return slices.ContainsFunc(m.Blocks, func(b agent.Block) bool { _, is := b.(agent.Image); return is })
-	})
+func pictures(req agent.Request) (all []agent.Image) {
+	for _, m := range req.Messages {
+		for _, b := range m.Blocks {
+			if i, is := b.(agent.Image); is {
+				all = append(all, i)
+			}
+		}
+	}
+	return all
 }
 
 func offered(specs []agent.Spec) func(string) bool {

@@ -64,7 +64,7 @@ func (s server) checkRedirect(req *http.Request, via []*http.Request) error {
 // check is a middleware: what it returns without an error is the body of a reply.
 // Errors are made here and not from openai-go's, which loses the status of an
 // answer that is not JSON.
-func (m *Model) check(f form, pictures bool) option.Middleware {
+func (m *Model) check(f form, pictures []agent.Image) option.Middleware {
 	return func(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 		res, err := next(req)
 		if err != nil {
@@ -84,7 +84,7 @@ func (m *Model) check(f form, pictures bool) option.Middleware {
 
 // learn takes out of requests from now on what a server complains of, if it does
 // of something that they can do without.
-func (m *Model) learn(f form, status int, body []byte, pictures bool) error {
+func (m *Model) learn(f form, status int, body []byte, pictures []agent.Image) error {
 	c := parseComplaint(body)
 	if status == 0 { // of an event
 		status = c.status
@@ -93,9 +93,13 @@ func (m *Model) learn(f form, status int, body []byte, pictures bool) error {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusTooManyRequests:
 		return nil
 	}
+	c.status = status
 	changed, what := f.adapt(c, pictures)
 	if what == "" {
 		return nil
+	}
+	if changed.unread != f.unread { // the person may want to mend the picture
+		what += ": " + m.server.secrets.clean(c.message)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

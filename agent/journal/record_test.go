@@ -38,6 +38,10 @@ func TestFormat(t *testing.T) {
 func TestAFirstByteThatCameIsNeverLeftOut(t *testing.T) {
 	line := encodeLine(t, 1, agent.Responded{Attempt: 1, FirstByte: time.Microsecond, Elapsed: 2 * time.Millisecond})
 	if want := `"attempt":1,"firstByteMs":1,"ms":2}`; !strings.HasSuffix(line, want) {
+		t.Errorf("%s, want %s", line, want)
+	}
+	line = encodeLine(t, 1, agent.Responded{Attempt: 1, FirstByte: 5200 * time.Microsecond, Elapsed: 5700 * time.Microsecond})
+	if want := `"attempt":1,"firstByteMs":6,"ms":6}`; !strings.HasSuffix(line, want) {
 		t.Errorf("recorded as %s, want %s at the end", line, want)
 	}
 }

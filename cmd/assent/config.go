@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime"
 	"slices"
@@ -43,6 +45,7 @@ type config struct {
 	read     bool              // it was there
 	from     map[string]string // where a setting came from, by its name in the file
 	idle     time.Duration     // Idle, understood
+	noKey    string            // the warning that api_key_env names nothing, if it does
 	hidden   []string          // keys and the like that were found, used or not
 	warnings []string          // for the person
 }
@@ -140,8 +143,8 @@ func (c config) printWarnings(to io.Writer) {
 // heed takes what an editor sent of limits and tools. That may come out of a
 // repository, so it only narrows what the person set.
 func (c *config) heed(editor config) {
-	if editor.MaxTurns != 0 && (c.MaxTurns == 0 || editor.MaxTurns < c.MaxTurns) {
-		c.MaxTurns = editor.MaxTurns
+	if limit := cmp.Or(c.MaxTurns, agent.DefaultMaxTurns); editor.MaxTurns != 0 {
+		c.MaxTurns = min(limit, editor.MaxTurns)
 	}
 	if editor.Tools != nil {
 		allowed := c.Tools
@@ -220,7 +223,7 @@ func readConfigFile(named string, getenv func(string) string) (config, error) {
 		return config{file: file}, nil
 	}
 	if err != nil {
-		return config{}, fmt.Errorf("the configuration could not be read: %w; mend or remove the file, or name another with --config", err)
+		return config{}, fmt.Errorf("the configuration could not be read: %w; mend or remove the file, or name another with --config", ofFile(err))
 	}
 	cfg := config{file: file, read: true}
 	dec := toml.NewDecoder(strings.NewReader(string(data)))
@@ -246,9 +249,35 @@ func configError(file string, err error) error {
 	}
 	if bad, ok := errors.AsType[*toml.DecodeError](err); ok {
 		row, col := bad.Position()
-		return fmt.Errorf("%s:%d:%d: %w; mend the line", file, row, col, err)
+		what := "this line is no TOML; mend it"
+		switch key := strings.Join(bad.Key(), "."); {
+		case strings.Contains(err.Error(), "already defined"):
+			what = "this is there a second time; leave one of the two out"
+		case settingTakes(key) != "":
+			what = fmt.Sprintf("%s can't be what stands there; write %s", key, settingTakes(key))
+		}
+		return fmt.Errorf("%s:%d:%d: %s", file, row, col, what)
 	}
 	return fmt.Errorf("%s: %w", file, err)
+}
+
+// settingTakes says what a setting is in the file; "" if there is none of that name.
+func settingTakes(name string) string {
+	for field := range reflect.TypeFor[config]().Fields() {
+		if field.Tag.Get("toml") != name {
+			continue
+		}
+		switch field.Type.Kind() {
+		case reflect.Int:
+			return "a whole number"
+		case reflect.Slice:
+			return "a list of texts in quotes, in brackets"
+		case reflect.Map:
+			return `a table of texts in quotes, such as { X-Team = "editors" }`
+		}
+		return "a text in quotes"
+	}
+	return ""
 }
 
 // configDir and stateDir heed no folder that is not absolute, as the XDG

@@ -60,6 +60,8 @@ func TestAnEditorOnlyNarrows(t *testing.T) {
 		"no tools at all":               {``, config{Tools: []string{}}, config{Tools: []string{}}, ""},
 		"a higher limit":                {`max_turns = 5`, config{MaxTurns: 90}, config{MaxTurns: 5}, ""},
 		"a lower limit":                 {`max_turns = 5`, config{MaxTurns: 2}, config{MaxTurns: 2}, ""},
+		"a limit above the default":     {``, config{MaxTurns: 100000}, config{MaxTurns: 50}, ""},
+		"a limit below the default":     {``, config{MaxTurns: 3}, config{MaxTurns: 3}, ""},
 		"the provider replay":           {``, config{Provider: "replay", Model: "/etc/passwd"}, config{}, "can't choose the file"},
 		"the file of a replay":          {`provider = "replay"`, config{Model: "/etc/passwd"}, config{}, "can't choose the file"},
 		"a model beside a named server": {`base_url = "http://localhost:1"`, config{Model: "small"}, config{}, ""},
@@ -132,6 +134,29 @@ func TestAKeyInPlaceOfANameIsNotRepeated(t *testing.T) {
 		cfg, err := loadConfig(globalFlags{configFile: file}, func(name string) string { return map[string]string{"XDG_STATE_HOME": t.TempDir()}[name] })
 		if refused != (err != nil) || !refused && !slices.Contains(cfg.secrets(), key) {
 			t.Errorf("%s: hidden are %q, the error is %v", key, cfg.secrets(), err)
+		}
+	}
+}
+
+// Names of Go types are no help to who wrote the file.
+func TestAMistakeInTheFileIsSaidInItsOwnWords(t *testing.T) {
+	for text, want := range map[string]string{
+		`max_tokens = "x"`:                  "config.toml:1:14: max_tokens can't be what stands there; write a whole number",
+		`max_turns = 1.5`:                   "config.toml:1:13: max_turns can't be what stands there; write a whole number",
+		`tools = "x"`:                       `config.toml:1:9: tools can't be what stands there; write a list of texts in quotes, in brackets`,
+		`headers = {a = 1}`:                 `config.toml:1:16: headers can't be what stands there; write a table of texts in quotes, such as`,
+		"[model]\na = 1":                    "config.toml:1:2: model can't be what stands there; write a text in quotes",
+		`api_key = 5`:                       "config.toml:1:11: api_key can't be what stands there; write a text in quotes",
+		"model = 'a'\nmodel = 'b'":          "config.toml:2:1: this is there a second time; leave one of the two out",
+		`max_turns = 99999999999999999999`:  "config.toml:1:13: max_turns can't be what stands there",
+		`api_key = "sk-secret`:              "config.toml:1:20: this line is no TOML; mend it",
+		"[sk-secret]\na = 1\n[sk-secret]\n": "config.toml:",
+	} {
+		file := filepath.Join(t.TempDir(), "config.toml")
+		write(t, file, text)
+		_, err := loadConfig(globalFlags{configFile: file}, func(string) string { return "" })
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "toml: ") || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "struct") {
+			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 }

@@ -147,12 +147,21 @@ func (d *doctor) settings(cfg config) {
 	}
 	d.ok("provider", "%s (%s)", cfg.Provider, cfg.from["provider"])
 	for _, w := range cfg.warnings {
-		d.ok("note", "%s", w)
+		if w != cfg.noKey {
+			d.ok("note", "%s", w)
+		}
 	}
 	p, known := openai.ProviderNamed(cfg.Provider)
 	if !known {
+		if _, err := newModel(cfg); err != nil {
+			d.bad("model", err.Error(), "")
+		}
 		return
 	}
+	d.serverSettings(cfg, p)
+}
+
+func (d *doctor) serverSettings(cfg config, p openai.Provider) {
 	usable := func(key string) error { // that the model is missing is said apart
 		options := cfg.modelOptions()
 		options.Model, options.APIKey = orDefault(options.Model, "any"), key
@@ -176,6 +185,8 @@ func (d *doctor) settings(cfg config) {
 		d.ok("model", "%s (%s)", cfg.Model, cfg.from["model"])
 	}
 	switch {
+	case cfg.noKey != "":
+		d.bad("key", cfg.noKey, "")
 	case badKey != nil && badAddress == nil:
 		d.bad("key", badKey.Error(), "")
 	case cfg.APIKey != "":

@@ -27,7 +27,25 @@ func (c config) modelOptions() openai.Options {
 	return openai.Options{
 		Provider: c.Provider, BaseURL: c.BaseURL, APIKey: c.APIKey, Headers: c.Headers, API: c.API, Model: c.Model,
 		MaxTokens: c.MaxTokens, Effort: c.Effort, Idle: c.idle, Proxy: http.ProxyFromEnvironment,
+		AddressName: c.called("base_url"), KeyName: c.called("api_key"),
 	}
+}
+
+// called is what the person set to make a setting what it is; "" if nothing.
+func (c config) called(name string) string {
+	from := c.from[name]
+	switch {
+	case name == "api_key" && c.APIKeyEnv != "" && (c.noKey != "" || strings.Contains(from, "api_key_env")):
+		return "the variable that api_key_env in config.toml names"
+	case from == fromEditor:
+		return name + " of the editor"
+	case from == c.file && from != "":
+		return name + " in config.toml"
+	}
+	if _, set, ok := strings.Cut(from, " "); ok && from == fromFlag(strings.TrimPrefix(set, "--")) || from == fromVariable(set) {
+		return set
+	}
+	return ""
 }
 
 // fromEditor and fromPreset are origins of settings; others name a flag, a variable
@@ -199,6 +217,7 @@ func (c *config) chooseKey(ch chooser, p openai.Provider, base source, atHome bo
 	}
 	if ch.file.keyEnv != "" && kept.value == "" && atHome {
 		c.warn("api_key_env in config.toml names a variable that is not set, so no key is sent to %s; set that variable to the key", c.place()) // not quoted: it may be the key, put there by mistake
+		c.noKey = c.warnings[len(c.warnings)-1]
 	}
 	if len(ch.file.headers) > 0 && !atHome {
 		c.warn("the headers in config.toml are for another server than %s, so they are not sent there", c.place())

@@ -61,6 +61,8 @@ type Options struct {
 	Effort    string        // how much to reason, as the server calls it; "": the server's
 	Idle      time.Duration // of silence that ends a reply; 0: 5 minutes. The first event may take twice that
 
+	AddressName, KeyName string // of the settings with these, in sentences; "": the provider's variables
+
 	// Proxy chooses the proxy of a request, as http.ProxyFromEnvironment does;
 	// nil: none. It is not used with HTTPClient.
 	Proxy func(*http.Request) (*url.URL, error)
@@ -99,7 +101,7 @@ func newModel(o Options) (*Model, error) {
 		return nil, err
 	}
 	if strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return nil, configError("The API key holds a space or a character that no key has: check " + orKey(p.KeyVar))
+		return nil, configError("The API key holds a space or a character that no key has: check " + cmp.Or(o.KeyName, p.KeyVar, "api_key in config.toml"))
 	}
 	if o.Idle <= 0 {
 		o.Idle = defaultIdle
@@ -161,24 +163,17 @@ func address(o Options) (*url.URL, Provider, error) {
 			return nil, Provider{}, configError(named.Title + " has another address for everybody: set " + named.URLVar + ", or base_url in config.toml")
 		}
 		if o.APIKey == "" && !named.Local {
-			return nil, Provider{}, configError("No API key for " + named.Title + ": set " + named.KeyVar + ", or base_url for another server")
+			return nil, Provider{}, configError("No API key for " + named.Title + ": set " + cmp.Or(o.KeyName, named.KeyVar) + ", or base_url for another server")
 		}
 		text = named.BaseURL
 	}
 	base, err := url.Parse(text) // its error quotes the URL, which may hold a password
 	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
-		return nil, Provider{}, configError("The base URL is not of the form http://host/v1 or https://host/v1: check " + cmp.Or(named.URLVar, "OPENAI_BASE_URL") + ", or base_url in config.toml")
+		check := cmp.Or(o.AddressName, cmp.Or(named.URLVar, "OPENAI_BASE_URL")+", or base_url in config.toml")
+		return nil, Provider{}, configError("The base URL is not of the form http://host/v1 or https://host/v1: check " + check)
 	}
 	base.Fragment, base.RawFragment = "", ""
 	return base, providerAt(o.Provider, base), nil
-}
-
-// orKey is what the person calls the key.
-func orKey(keyVar string) string {
-	if keyVar == "" {
-		return "api_key in config.toml"
-	}
-	return keyVar
 }
 
 func configError(sentence string) *agent.ModelError {

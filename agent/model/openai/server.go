@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"mime"
@@ -23,13 +24,13 @@ type server struct {
 	title   string // of its kind
 	model   string
 	hasKey  bool
-	keyVar  string // variable of the key, may be ""
-	urlVar  string // variable of the address, may be ""
+	keyVar  string // setting with the key, may be ""
+	urlVar  string // setting with the address, may be ""
 	secrets redactor
 }
 
 func newServer(base *url.URL, p Provider, o Options) server {
-	return server{base.Host, p.Title, o.Model, o.APIKey != "", p.KeyVar, p.URLVar, newRedactor(base, o)}
+	return server{base.Host, p.Title, o.Model, o.APIKey != "", cmp.Or(o.KeyName, p.KeyVar), cmp.Or(o.AddressName, p.URLVar), newRedactor(base, o)}
 }
 
 func (s server) httpClient(o Options) *http.Client {

@@ -264,7 +264,7 @@ func configError(file string, err error) error {
 // settingTakes says what a setting is in the file; "" if there is none of that name.
 func settingTakes(name string) string {
 	for field := range reflect.TypeFor[config]().Fields() {
-		if field.Tag.Get("toml") != name {
+		if name == "" || field.Tag.Get("toml") != name {
 			continue
 		}
 		switch field.Type.Kind() {

@@ -52,30 +52,28 @@ func listDir(dir string) ([]journal.Summary, error) {
 	var out []journal.Summary
 	var errs []error
 	for _, id := range ids {
-		entries, err := readJournal(dir, id)
+		s, err := readSummary(dir, id)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		s := journal.Summarize(entries)
 		s.ID = id // the name of the file, also if its first line is damaged
 		out = append(out, s)
 	}
 	return out, errors.Join(errs...)
 }
 
-func readJournal(dir, id string) ([]journal.Entry, error) {
+func readSummary(dir, id string) (journal.Summary, error) {
 	file, err := journal.Path(dir, id)
 	if err != nil {
-		return nil, err
+		return journal.Summary{}, err
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("the journal could not be read: %w", err)
+		return journal.Summary{}, fmt.Errorf("the journal could not be read: %w", err)
 	}
 	defer f.Close()
-	entries, _, err := journal.Read(f)
-	return entries, err
+	return journal.ReadSummary(f)
 }
 
 // Find is the path of the journal of a session of any workspace. The beginning

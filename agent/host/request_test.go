@@ -70,7 +70,8 @@ func TestASessionThatIsTakenUpSendsWhatTheLiveOneSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	var images host.Images
-	if err := images.Add([]byte(pngHead + "\x00\xff")); err != nil {
+	pngData, _, _ := pictures(t)
+	if err := images.Add([]byte(pngData)); err != nil {
 		t.Fatal(err)
 	}
 	prompt := func(m agent.Message) {

@@ -99,6 +99,26 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
+func TestASummaryIsReadWithoutPictures(t *testing.T) {
+	journal := journalOf(t, wholeSession()...)
+	got, err := ReadSummary(strings.NewReader(journal))
+	if want := Summarize(entriesOf(t, journal)); err != nil || got != want {
+		t.Errorf("\n got %+v, %v\nwant %+v", got, err, want)
+	}
+	prompt := agent.UserText("what is it?")
+	prompt.Blocks = append(prompt.Blocks, agent.Image{MediaType: "image/png", Data: []byte("pixels")})
+	journal = journalOf(t, agent.Appended{Message: prompt})
+	if got, err := ReadSummary(strings.NewReader(journal)); err != nil || got.Title != "what is it?" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	entry, err := parse(1, []byte(strings.TrimSpace(journal)), decodeForSummary)
+	for _, b := range entry.Record.(agent.Appended).Message.Blocks {
+		if _, is := b.(agent.Image); is || err != nil {
+			t.Errorf("%+v, %v", b, err)
+		}
+	}
+}
+
 func TestATitleIsOneShortLine(t *testing.T) {
 	for _, c := range []struct{ prompt, want string }{
 		{"", ""},

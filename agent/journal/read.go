@@ -56,7 +56,7 @@ func Read(r io.Reader) ([]Entry, []Warning, error) { return read(r, maxLine) }
 func read(r io.Reader, longest int) ([]Entry, []Warning, error) {
 	var list []Entry
 	var skipped, opaque []*LineError
-	for e, err := range entries(r, longest) {
+	for e, err := range entries(r, longest, decodeBody) {
 		var bad *LineError
 		switch {
 		case err == nil:
@@ -73,11 +73,14 @@ func read(r io.Reader, longest int) ([]Entry, []Warning, error) {
 	return list, warnings(skipped, opaque), nil
 }
 
+// decoder makes the record of a line of a type; nil for one that it does not know.
+type decoder func(typ string, raw []byte) (agent.Record, error)
+
 // Entries is Read, one entry at a time. A [*LineError] comes with the Entry as
 // far as there is one, and is not the end; any other error is.
-func Entries(r io.Reader) iter.Seq2[Entry, error] { return entries(r, maxLine) }
+func Entries(r io.Reader) iter.Seq2[Entry, error] { return entries(r, maxLine, decodeBody) }
 
-func entries(r io.Reader, longest int) iter.Seq2[Entry, error] {
+func entries(r io.Reader, longest int, decode decoder) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		lines := bufio.NewReaderSize(r, 64<<10)
 		var calls []agent.ToolUse // of the last reply
@@ -90,7 +93,7 @@ func entries(r io.Reader, longest int) iter.Seq2[Entry, error] {
 				yield(Entry{Line: n}, fmt.Errorf("line %d of the journal can't be read: %w", n, err))
 				return
 			}
-			e, err := parse(n, raw)
+			e, err := parse(n, raw, decode)
 			switch r := e.Record.(type) {
 			case agent.Appended:
 				if r.Message.Role == agent.RoleAssistant {
@@ -128,7 +131,7 @@ func nextLine(r *bufio.Reader, longest int) ([]byte, error) {
 
 // parse makes the entry of a line. With an error the entry has no Record, and if
 // the line is no record at all, only its number.
-func parse(n int, raw []byte) (Entry, error) {
+func parse(n int, raw []byte, decode decoder) (Entry, error) {
 	skip := func(reason string) (Entry, error) { return Entry{Line: n}, &LineError{n, reason} }
 	if len(raw) == 0 {
 		return skip("it is blank")
@@ -163,7 +166,7 @@ func parse(n int, raw []byte) (Entry, error) {
 	if err = errors.Join(err, timeErr); err != nil {
 		return e, &LineError{n, err.Error()}
 	}
-	e.Record, err = decodeBody(w.Type, raw)
+	e.Record, err = decode(w.Type, raw)
 	switch {
 	case err != nil:
 		e.Record = nil

@@ -171,7 +171,7 @@ func FuzzRead(f *testing.F) {
 				continue
 			}
 			once := encodeLine(t, e.Seq, e.Record)
-			again, err := parse(1, []byte(once))
+			again, err := parse(1, []byte(once), decodeBody)
 			if err != nil {
 				t.Fatalf("%v in %s", err, once)
 			}

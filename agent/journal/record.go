@@ -107,7 +107,7 @@ func (l *line) body(rec agent.Record) error {
 		if err := l.message(r.Message); err != nil {
 			return err
 		}
-		l.num("ms", r.Elapsed.Milliseconds())
+		l.num("ms", wholeMS(r.Elapsed))
 	case agent.Proposed:
 		return l.proposal(r.Proposal)
 	case agent.Decided:
@@ -121,7 +121,7 @@ func (l *line) body(rec agent.Record) error {
 		l.arguments(r.Use)
 		l.text("output", r.Result.Output)
 		l.flag("isError", r.Result.IsError)
-		l.num("ms", r.Elapsed.Milliseconds())
+		l.num("ms", wholeMS(r.Elapsed))
 	case agent.Compacted:
 		l.text("summary", r.Summary)
 		l.texts("said", r.Said)
@@ -135,11 +135,14 @@ func (l *line) body(rec agent.Record) error {
 	return nil
 }
 
-// responded rounds the time of the first byte up: 0 says that none came.
+// wholeMS rounds up, every time alike: the first byte never comes after the end, and 0
+// says that none came.
+func wholeMS(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseconds() }
+
 func (l *line) responded(r agent.Responded) {
 	l.num("attempt", int64(r.Attempt))
-	l.num("firstByteMs", (r.FirstByte + time.Millisecond - 1).Milliseconds())
-	l.num("ms", r.Elapsed.Milliseconds())
+	l.num("firstByteMs", wholeMS(r.FirstByte))
+	l.num("ms", wholeMS(r.Elapsed))
 	l.text("finish", r.Finish)
 	l.usage(r.Usage)
 	l.failure(r.Err)

@@ -19,7 +19,7 @@ func TestFormat(t *testing.T) {
 			if got := encodeLine(t, 1, c.rec); got != c.line {
 				t.Errorf("encoded\n%s\nwant\n%s", got, c.line)
 			}
-			e, err := parse(1, []byte(c.line))
+			e, err := parse(1, []byte(c.line), decodeBody)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,6 +38,10 @@ func TestFormat(t *testing.T) {
 func TestAFirstByteThatCameIsNeverLeftOut(t *testing.T) {
 	line := encodeLine(t, 1, agent.Responded{Attempt: 1, FirstByte: time.Microsecond, Elapsed: 2 * time.Millisecond})
 	if want := `"attempt":1,"firstByteMs":1,"ms":2}`; !strings.HasSuffix(line, want) {
+		t.Errorf("%s, want %s", line, want)
+	}
+	line = encodeLine(t, 1, agent.Responded{Attempt: 1, FirstByte: 5200 * time.Microsecond, Elapsed: 5700 * time.Microsecond})
+	if want := `"attempt":1,"firstByteMs":6,"ms":6}`; !strings.HasSuffix(line, want) {
 		t.Errorf("recorded as %s, want %s at the end", line, want)
 	}
 }
@@ -74,7 +78,7 @@ func TestArgumentsNestedDeeplyAreStillReadable(t *testing.T) {
 	for _, depth := range []int{100, 4999, 5001, 9999, 20000} {
 		input := strings.Repeat(`[`, depth) + strings.Repeat(`]`, depth)
 		want := reply1(call("c", "f", input))
-		e, err := parse(1, []byte(encodeLine(t, 1, want)))
+		e, err := parse(1, []byte(encodeLine(t, 1, want)), decodeBody)
 		if err != nil || !reflect.DeepEqual(e.Record, want) {
 			t.Errorf("%d levels do not come back: %v", depth, err)
 		}
@@ -94,7 +98,7 @@ func TestEveryRecordComesBack(t *testing.T) {
 		if !json.Valid(l.b) {
 			t.Fatalf("not JSON: %q", l.b)
 		}
-		e, err := parse(1, l.b)
+		e, err := parse(1, l.b, decodeBody)
 		if err != nil {
 			t.Fatalf("%v in %q", err, l.b)
 		}

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"runtime"
 	"slices"
@@ -43,6 +45,7 @@ type config struct {
 	read     bool              // it was there
 	from     map[string]string // where a setting came from, by its name in the file
 	idle     time.Duration     // Idle, understood
+	noKey    string            // the warning that api_key_env names nothing, if it does
 	hidden   []string          // keys and the like that were found, used or not
 	warnings []string          // for the person
 }
@@ -140,8 +143,8 @@ func (c config) printWarnings(to io.Writer) {
 // heed takes what an editor sent of limits and tools. That may come out of a
 // repository, so it only narrows what the person set.
 func (c *config) heed(editor config) {
-	if editor.MaxTurns != 0 && (c.MaxTurns == 0 || editor.MaxTurns < c.MaxTurns) {
-		c.MaxTurns = editor.MaxTurns
+	if limit := cmp.Or(c.MaxTurns, agent.DefaultMaxTurns); editor.MaxTurns != 0 {
+		c.MaxTurns = min(limit, editor.MaxTurns)
 	}
 	if editor.Tools != nil {
 		allowed := c.Tools
@@ -164,6 +167,9 @@ var (
 func (c config) checkSecrets() error {
 	if c.APIKeyEnv != "" && !variableName.MatchString(c.APIKeyEnv) {
 		return errors.New("api_key_env is no name of a variable; set it to a name such as CORP_KEY, and that variable to the key")
+	}
+	if openai.LooksLikeKey(c.APIKeyEnv) {
+		return errors.New("api_key_env holds what looks like a key; set it to the name of a variable such as CORP_KEY, and that variable to the key")
 	}
 	for name, value := range c.Headers {
 		if !headerName.MatchString(name) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
@@ -217,7 +223,7 @@ func readConfigFile(named string, getenv func(string) string) (config, error) {
 		return config{file: file}, nil
 	}
 	if err != nil {
-		return config{}, fmt.Errorf("the configuration could not be read: %w; mend or remove the file, or name another with --config", err)
+		return config{}, fmt.Errorf("the configuration could not be read: %w; mend or remove the file, or name another with --config", ofFile(err))
 	}
 	cfg := config{file: file, read: true}
 	dec := toml.NewDecoder(strings.NewReader(string(data)))
@@ -243,30 +249,70 @@ func configError(file string, err error) error {
 	}
 	if bad, ok := errors.AsType[*toml.DecodeError](err); ok {
 		row, col := bad.Position()
-		return fmt.Errorf("%s:%d:%d: %w; mend the line", file, row, col, err)
+		what := "this line is no TOML; mend it"
+		switch key := strings.Join(bad.Key(), "."); {
+		case strings.Contains(err.Error(), "already defined"):
+			what = "this is there a second time; leave one of the two out"
+		case settingTakes(key) != "":
+			what = fmt.Sprintf("%s can't be what stands there; write %s", key, settingTakes(key))
+		}
+		return fmt.Errorf("%s:%d:%d: %s", file, row, col, what)
 	}
 	return fmt.Errorf("%s: %w", file, err)
 }
 
+// settingTakes says what a setting is in the file; "" if there is none of that name.
+func settingTakes(name string) string {
+	for field := range reflect.TypeFor[config]().Fields() {
+		if name == "" || field.Tag.Get("toml") != name {
+			continue
+		}
+		switch field.Type.Kind() {
+		case reflect.Int:
+			return "a whole number"
+		case reflect.Slice:
+			return "a list of texts in quotes, in brackets"
+		case reflect.Map:
+			return `a table of texts in quotes, such as { X-Team = "editors" }`
+		}
+		return "a text in quotes"
+	}
+	return ""
+}
+
+// configDir and stateDir heed no folder that is not absolute, as the XDG
+// specification has it: it would be one of the repository that we were started in.
 func configDir(getenv func(string) string) (string, error) {
-	if dir := getenv("XDG_CONFIG_HOME"); dir != "" {
+	if dir := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return dir, nil
 	}
-	return os.UserConfigDir()
+	switch runtime.GOOS {
+	case "windows", "darwin": // which do not look at XDG_CONFIG_HOME
+		return absolute(os.UserConfigDir())
+	}
+	home, err := absolute(os.UserHomeDir())
+	return filepath.Join(home, ".config"), err
 }
 
 func stateDir(getenv func(string) string) (string, error) {
-	if dir := getenv("XDG_STATE_HOME"); dir != "" {
+	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "assent", "sessions"), nil
 	}
-	if dir := getenv("LocalAppData"); runtime.GOOS == "windows" && dir != "" {
+	if dir := getenv("LocalAppData"); runtime.GOOS == "windows" && filepath.IsAbs(dir) {
 		return filepath.Join(dir, "assent", "sessions"), nil
 	}
-	home, err := os.UserHomeDir()
+	home, err := absolute(os.UserHomeDir())
 	if err != nil {
 		return "", fmt.Errorf("there is no place for the journal: %w; name one with --journal-dir", err)
 	}
 	return filepath.Join(home, ".local", "state", "assent", "sessions"), nil
+}
+
+func absolute(dir string, err error) (string, error) {
+	if err == nil && !filepath.IsAbs(dir) {
+		err = fmt.Errorf("your home folder is set to %q, which is no absolute path", dir)
+	}
+	return dir, err
 }
 
 // secrets are the settings that must not be written down.

@@ -123,9 +123,17 @@ func describeRequest(r agent.Requested) string {
 	}
 	text += fmt.Sprintf(", attempt %d", r.Attempt)
 	if r.Model != "" || r.Provider != "" {
-		text += fmt.Sprintf(", to %s of %s", r.Model, r.Provider)
+		text += ", to " + modelOf(r.Model, r.Provider)
 	}
 	return text
+}
+
+// modelOf is a model in words; the demo has no name besides its provider's.
+func modelOf(model, provider string) string {
+	if model == "" || provider == "" {
+		return model + provider
+	}
+	return model + " of " + provider
 }
 
 // describeResponse is how an attempt ended, in words.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -84,7 +83,7 @@ func (d *doctor) examine(ctx context.Context, global globalFlags, getenv func(st
 	if err != nil {
 		d.bad("settings", err.Error(), "")
 	} else {
-		d.hide = hideAll(cfg.secrets())
+		d.hide = openai.Hide(cfg.secrets())
 		d.settings(cfg)
 		d.section = "server"
 		d.server(ctx, cfg)
@@ -136,17 +135,6 @@ func (d *doctor) say(f finding) {
 	}
 }
 
-// hideAll takes secrets out of texts. One or two letters are in every word.
-func hideAll(secrets []string) func(string) string {
-	var pairs []string
-	for _, s := range secrets {
-		if len(s) > 2 {
-			pairs = append(pairs, s, "[hidden]")
-		}
-	}
-	return strings.NewReplacer(pairs...).Replace
-}
-
 // settings says what is configured, and from where.
 func (d *doctor) settings(cfg config) {
 	switch {
@@ -159,12 +147,21 @@ func (d *doctor) settings(cfg config) {
 	}
 	d.ok("provider", "%s (%s)", cfg.Provider, cfg.from["provider"])
 	for _, w := range cfg.warnings {
-		d.ok("note", "%s", w)
+		if w != cfg.noKey {
+			d.ok("note", "%s", w)
+		}
 	}
 	p, known := openai.ProviderNamed(cfg.Provider)
 	if !known {
+		if _, err := newModel(cfg); err != nil {
+			d.bad("model", err.Error(), "")
+		}
 		return
 	}
+	d.serverSettings(cfg, p)
+}
+
+func (d *doctor) serverSettings(cfg config, p openai.Provider) {
 	usable := func(key string) error { // that the model is missing is said apart
 		options := cfg.modelOptions()
 		options.Model, options.APIKey = orDefault(options.Model, "any"), key
@@ -188,6 +185,8 @@ func (d *doctor) settings(cfg config) {
 		d.ok("model", "%s (%s)", cfg.Model, cfg.from["model"])
 	}
 	switch {
+	case cfg.noKey != "":
+		d.bad("key", cfg.noKey, "")
 	case badKey != nil && badAddress == nil:
 		d.bad("key", badKey.Error(), "")
 	case cfg.APIKey != "":

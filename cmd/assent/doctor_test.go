@@ -253,6 +253,73 @@ func TestModelsAreListedOneALine(t *testing.T) {
 	}
 }
 
+// What is wrong is asked of the setting that is in use.
+func TestTheSettingInUseIsNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.toml")
+	write(t, file, "base_url = \"http://127.0.0.1:1/v1\"\napi_key_env = \"CORP_KEY\"\n")
+	for name, c := range map[string]struct {
+		args []string
+		env  map[string]string
+		want string
+	}{
+		"the file":   {[]string{"--config", file}, map[string]string{"CORP_KEY": "x"}, "is base_url in config.toml right?"},
+		"a flag":     {[]string{"--base-url", "http://127.0.0.1:1/v1"}, nil, "is --base-url right?"},
+		"a variable": {nil, map[string]string{"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, "is OPENAI_BASE_URL right?"},
+		"another":    {[]string{"--provider", "ollama"}, map[string]string{"OLLAMA_HOST": "127.0.0.1:1"}, "is OLLAMA_HOST right?"},
+		"a bad key":  {[]string{"--config", file}, map[string]string{"CORP_KEY": "x y"}, "check the variable that api_key_env in config.toml names"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, out, _ := assent(t, c.env, append([]string{"doctor", "--model", "m"}, c.args...)...); !strings.Contains(out, c.want) {
+				t.Errorf("%s\nwant %s", out, c.want)
+			}
+		})
+	}
+	code, out, _ := assent(t, map[string]string{"OPENAI_API_KEY": "openai-key"}, "doctor", "--model", "m", "--config", file)
+	if code != exitUsage || !regexp.MustCompile("(?m)^FAIL  key         api_key_env in config.toml names a variable that is not set").MatchString(out) || strings.Contains(out, "note") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}
+
+func TestDoctorReadsTheFileOfReplays(t *testing.T) {
+	for name, want := range map[string]string{"nope.json": "the file of replies nope.json could not be read: no such file or directory; name another with --model", "": "no file of replies is named; name one with --model"} {
+		code, out, _ := assent(t, nil, "doctor", "--provider", "replay", "--model", name)
+		if code != exitUsage || !strings.Contains(out, "FAIL  model       "+want) || strings.Contains(out, "ok    server") {
+			t.Errorf("exit code %d\n%s", code, out)
+		}
+	}
+}
+
+// The limit that the person sets for a check counts, also for the list.
+func TestDoctorsTimeLimitIsThatOfTheList(t *testing.T) {
+	held := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+		select {
+		case <-req.Context().Done():
+		case <-held:
+		}
+	}))
+	defer server.Close()
+	defer close(held)
+	code, out, _ := assent(t, map[string]string{"OPENAI_BASE_URL": server.URL + "/v1"}, "doctor", "--model", "m", "--timeout", "200ms")
+	if code != exitModel || !strings.Contains(out, "FAIL  server      no answer within 200ms; run assent doctor again, with a longer --timeout") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}
+
+// A key may begin with another one.
+func TestNoRestOfAKeyIsPrinted(t *testing.T) {
+	p := healthy()
+	p.list = `{"data":[{"id":"corp-1-and-more"},{"id":"corp-1"}]}`
+	server := httptest.NewServer(p)
+	defer server.Close()
+	env := map[string]string{"OPENAI_BASE_URL": server.URL + "/v1", "OPENAI_API_KEY": "corp-1", "GROQ_API_KEY": "corp-1-and-more"}
+	for _, command := range []string{"models", "doctor"} {
+		if _, out, _ := assent(t, env, command); strings.Contains(out, "-and-more") || !strings.Contains(out, "[hidden]") {
+			t.Error(out)
+		}
+	}
+}
+
 func TestLocalServersAreOffered(t *testing.T) {
 	provider := func(name string) openai.Provider {
 		p, ok := openai.ProviderNamed(name)

@@ -117,7 +117,10 @@ func TestAKeyGoesToTheServerThatItWasGivenFor(t *testing.T) {
 		"the file has the address, a variable the key": {sources{file: "base_url = \"" + corp + "\"", env: vars("OPENAI_API_KEY", "openai-key")}, &post{corp, "openai-key", ""}, ""},
 		"the file names a provider elsewhere":          {sources{file: "provider = \"vllm\"\nbase_url = \"" + corp + "\"", env: vars("VLLM_API_KEY", "vllm-key")}, &post{corp, "vllm-key", ""}, ""},
 		"the file names the variable":                  {sources{file: "base_url = \"" + corp + "\"\napi_key_env = \"CORP_KEY\"", env: vars("CORP_KEY", "corp-key", "OPENAI_API_KEY", "openai-key")}, &post{corp, "corp-key", ""}, ""},
-		"the variable that the file names is not set":  {sources{file: "base_url = \"" + corp + "\"\napi_key_env = \"CORP_KEY\""}, &post{corp, "", ""}, "CORP_KEY, which is not set"},
+		"the variable that the file names is not set":  {sources{file: "base_url = \"" + corp + "\"\napi_key_env = \"CORP_KEY\""}, &post{corp, "", ""}, "names a variable that is not set"},
+		"it is not set, and the provider's own is":     {sources{file: "base_url = \"" + corp + "\"\napi_key_env = \"CORP_KEY\"", env: vars("OPENAI_API_KEY", "openai-key")}, &post{corp, "", ""}, "names a variable that is not set"},
+		"it is blank, and a flag names the same":       {sources{file: "provider = \"vllm\"\nbase_url = \"" + corp + "\"\napi_key_env = \"CORP_KEY\"", flag: named("", corp), env: vars("CORP_KEY", " ", "VLLM_API_KEY", "vllm-key")}, &post{corp, "", ""}, "names a variable that is not set"},
+		"it is not set, and a flag names another":      {sources{file: "base_url = \"" + corp + "\"\napi_key_env = \"CORP_KEY\"", flag: named("", other), env: vars("OPENAI_API_KEY", "openai-key")}, &post{other, "openai-key", ""}, ""},
 		"a flag names another server than the file":    {sources{file: atHome, flag: named("", other)}, &post{other, "", ""}, "the key in config.toml is for another server than http://other.test/v1"},
 		"a variable does":                              {sources{file: atHome, env: vars("OPENAI_BASE_URL", other)}, &post{other, "", ""}, "the headers in config.toml are for another server"},
 		"a variable does, with a key":                  {sources{file: atHome, env: vars("OPENAI_BASE_URL", other, "OPENAI_API_KEY", "openai-key")}, &post{other, "openai-key", ""}, "the headers in config.toml"},
@@ -161,10 +164,14 @@ func TestAKeyGoesToTheServerThatItWasGivenFor(t *testing.T) {
 	}
 }
 
-// Every combination of what the four sources may say, with all keys at hand: each is
-// seen by the servers that it was given for alone.
-func TestNoCombinationLeadsAKeyElsewhere(t *testing.T) {
-	const evil = "http://evil.test/v1"
+// combination is what the four sources say, and the line of config.toml about its key.
+type combination struct {
+	flag, env, editor, file config
+	key                     string
+}
+
+// combinations are all of them, but of those with api_key_env only each fourth.
+func combinations() (all []combination) {
 	choices := []config{{}, {Provider: "groq"}, {Provider: "openai"}, {Provider: "vllm"}}
 	with := func(base string) (all []config) {
 		for _, c := range choices {
@@ -172,53 +179,80 @@ func TestNoCombinationLeadsAKeyElsewhere(t *testing.T) {
 		}
 		return all
 	}
-	keys := map[string]string{"OPENAI_API_KEY": "openai-key", "GROQ_API_KEY": "groq-key", "VLLM_API_KEY": "vllm-key"}
-	presets := map[string]string{"openai": "https://api.openai.com/v1", "groq": "https://api.groq.com/openai/v1", "vllm": "http://localhost:8000/v1"}
-	w := newWorld(t)
-	seen := map[string]int{}
 	for _, flag := range with("http://flag.test/v1") {
 		for _, env := range with("http://env.test/v1") {
-			for _, editor := range with(evil) {
+			for _, editor := range with("http://evil.test/v1") {
 				for _, file := range with("http://file.test/v1") {
-					vars := maps.Clone(keys)
-					vars["ASSENT_PROVIDER"], vars["OPENAI_BASE_URL"] = env.Provider, env.BaseURL
-					text := "api_key = \"file-key\"\nheaders = {X-Corp-Token = \"corp-header\"}\n"
-					if file.Provider != "" {
-						text = fmt.Sprintf("provider = %q\n", file.Provider) + text
+					all = append(all, combination{flag, env, editor, file, `api_key = "file-key"`})
+					if flag.Provider < "h" && editor.Provider < "h" { // none, or groq
+						all = append(all, combination{flag, env, editor, file, `api_key_env = "CORP_KEY"`},
+							combination{flag, env, editor, file, `api_key_env = "GONE_KEY"`})
 					}
-					if file.BaseURL != "" {
-						text = fmt.Sprintf("base_url = %q\n", file.BaseURL) + text
-					}
-					_, got := w.ask(t, sources{flag, vars, editor, text})
-					if got == nil {
-						t.Fatalf("nothing was asked with flag %v, environment %v, editor %v, file %v", flag, env, editor, file)
-					}
-					owner := orDefault(file.Provider, "openai")
-					person := orDefault(flag.Provider, orDefault(env.Provider, owner)) // the provider, without the editor
-					at := orDefault(file.BaseURL, presets[owner])
-					may := map[string][]string{
-						"":         {got.host},
-						"file-key": {at},
-					}
-					for _, p := range []string{"openai", "groq", "vllm"} {
-						hosts := []string{presets[p]}
-						if p == owner {
-							hosts = append(hosts, at)
-						}
-						if p == "openai" {
-							hosts = append(hosts, "http://env.test/v1")
-						}
-						if p == person {
-							hosts = append(hosts, "http://flag.test/v1")
-						}
-						may[p+"-key"] = hosts
-					}
-					if !slices.Contains(may[got.key], got.host) || got.corp != "" && got.host != at {
-						t.Fatalf("the server saw %+v with flag %v, environment %v, editor %v, file %v", *got, flag, env, editor, file)
-					}
-					seen[got.key+" at "+got.host]++
 				}
 			}
+		}
+	}
+	return all
+}
+
+func (c combination) sources() sources {
+	vars := map[string]string{
+		"CORP_KEY": "file-key", "OPENAI_API_KEY": "openai-key", "GROQ_API_KEY": "groq-key", "VLLM_API_KEY": "vllm-key",
+		"ASSENT_PROVIDER": c.env.Provider, "OPENAI_BASE_URL": c.env.BaseURL,
+	}
+	text := c.key + "\nheaders = {X-Corp-Token = \"corp-header\"}\n"
+	if c.file.Provider != "" {
+		text = fmt.Sprintf("provider = %q\n", c.file.Provider) + text
+	}
+	if c.file.BaseURL != "" {
+		text = fmt.Sprintf("base_url = %q\n", c.file.BaseURL) + text
+	}
+	return sources{c.flag, vars, c.editor, text}
+}
+
+// home is the server that the file speaks of.
+func (c combination) home() (owner, at string) {
+	presets := map[string]string{"openai": "https://api.openai.com/v1", "groq": "https://api.groq.com/openai/v1", "vllm": "http://localhost:8000/v1"}
+	owner = orDefault(c.file.Provider, "openai")
+	return owner, orDefault(c.file.BaseURL, presets[owner])
+}
+
+// may reports whether a host may see a key.
+func (c combination) may(key, host string) bool {
+	owner, at := c.home()
+	person := orDefault(c.flag.Provider, orDefault(c.env.Provider, owner)) // the provider, without the editor
+	p := strings.TrimSuffix(key, "-key")
+	switch {
+	case key == "":
+		return true
+	case key == "file-key":
+		return host == at
+	case p == owner && host == at:
+		return !strings.Contains(c.key, "api_key_env") // else it names the key for this one
+	case p == "openai" && (host == "https://api.openai.com/v1" || host == "http://env.test/v1"),
+		p == "groq" && host == "https://api.groq.com/openai/v1", p == "vllm" && host == "http://localhost:8000/v1":
+		return true
+	}
+	return p == person && host == "http://flag.test/v1"
+}
+
+// Every combination of what the four sources may say, with all keys at hand: each is
+// seen by the servers that it was given for alone.
+func TestNoCombinationLeadsAKeyElsewhere(t *testing.T) {
+	const evil = "http://evil.test/v1"
+	w := newWorld(t)
+	seen := map[string]int{}
+	for _, c := range combinations() {
+		cfg, got := w.ask(t, c.sources())
+		_, at := c.home()
+		switch {
+		case got == nil && strings.Contains(c.key, "GONE_KEY") && cfg.place() == at: // it wants a key, and there is none
+		case got == nil:
+			t.Fatalf("nothing was asked with %+v", c)
+		case !c.may(got.key, got.host) || got.corp != "" && got.host != at:
+			t.Fatalf("the server saw %+v with %+v", *got, c)
+		default:
+			seen[got.key+" at "+got.host]++
 		}
 	}
 	for _, want := range []string{

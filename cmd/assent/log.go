@@ -110,7 +110,7 @@ func logShow(std streams, journalDir, id string, raw bool) error {
 func describeEntry(e journal.Entry) string {
 	switch r := e.Record.(type) {
 	case agent.Started:
-		return fmt.Sprintf("session %s in %s, model %s of %s, assent %s", r.ID, r.Dir, r.Model, r.Provider, r.Version)
+		return fmt.Sprintf("session %s in %s, model %s, assent %s", r.ID, r.Dir, modelOf(r.Model, r.Provider), r.Version)
 	case agent.Requested:
 		return "request  " + describeRequest(r)
 	case agent.Responded:

@@ -27,7 +27,25 @@ func (c config) modelOptions() openai.Options {
 	return openai.Options{
 		Provider: c.Provider, BaseURL: c.BaseURL, APIKey: c.APIKey, Headers: c.Headers, API: c.API, Model: c.Model,
 		MaxTokens: c.MaxTokens, Effort: c.Effort, Idle: c.idle, Proxy: http.ProxyFromEnvironment,
+		AddressName: c.called("base_url"), KeyName: c.called("api_key"),
 	}
+}
+
+// called is what the person set to make a setting what it is; "" if nothing.
+func (c config) called(name string) string {
+	from := c.from[name]
+	switch {
+	case name == "api_key" && c.APIKeyEnv != "" && (c.noKey != "" || strings.Contains(from, "api_key_env")):
+		return "the variable that api_key_env in config.toml names"
+	case from == fromEditor:
+		return name + " of the editor"
+	case from == c.file && from != "":
+		return name + " in config.toml"
+	}
+	if _, set, ok := strings.Cut(from, " "); ok && from == fromFlag(strings.TrimPrefix(set, "--")) || from == fromVariable(set) {
+		return set
+	}
+	return ""
 }
 
 // fromEditor and fromPreset are origins of settings; others name a flag, a variable
@@ -179,7 +197,9 @@ func (c *config) chooseKey(ch chooser, p openai.Provider, base source, atHome bo
 	strange := base.from == fromEditor || base.from == fromFlag("base-url") && ch.provider().value != ch.person().provider().value
 	var key source
 	switch {
-	case atHome && (base.from == ch.path || ch.file.keyEnv != ""):
+	case atHome && ch.file.keyEnv != "": // it names the key of this server: another one is not for it
+		key = pick(kept)
+	case atHome && base.from == ch.path:
 		key = pick(kept, variable)
 	case strange:
 	case atHome:
@@ -196,7 +216,8 @@ func (c *config) chooseKey(ch chooser, p openai.Provider, base source, atHome bo
 		c.warn("the key in config.toml is for another server than %s, so it is not sent there; set %s for this one", c.place(), orDefault(p.KeyVar, "provider, base_url and api_key"))
 	}
 	if ch.file.keyEnv != "" && kept.value == "" && atHome {
-		c.warn("api_key_env in config.toml names the variable %s, which is not set; set it to the key", ch.file.keyEnv)
+		c.warn("api_key_env in config.toml names a variable that is not set, so no key is sent to %s; set that variable to the key", c.place()) // not quoted: it may be the key, put there by mistake
+		c.noKey = c.warnings[len(c.warnings)-1]
 	}
 	if len(ch.file.headers) > 0 && !atHome {
 		c.warn("the headers in config.toml are for another server than %s, so they are not sent there", c.place())
@@ -220,7 +241,8 @@ func (c *config) hintAtKeys(getenv func(string) string) {
 func (c *config) remember(getenv func(string) string) {
 	c.hidden = append(c.hidden, strings.TrimSpace(c.APIKey))
 	if c.APIKeyEnv != "" {
-		c.hidden = append(c.hidden, strings.TrimSpace(getenv(c.APIKeyEnv)))
+		value := strings.TrimSpace(getenv(c.APIKeyEnv))
+		c.hidden = append(c.hidden, orDefault(value, c.APIKeyEnv)) // what names nothing may be the key itself
 	}
 	c.hidden = append(c.hidden, openai.Secrets(openai.Options{Headers: c.Headers})...)
 	for _, p := range openai.Providers() {

@@ -17,8 +17,8 @@ import (
 
 const modelsHelp = `List the names of the models that the server has, one a line.
 
-If no server is set up, those that answer on this machine are named instead.
-Exit code 5 if there is no list; some servers have none.`
+If no server is set up, those that answer on this machine are named instead, on
+standard error. Exit code 5 if there is no list; some servers have none.`
 
 func modelsCommand(std streams, getenv func(string) string, global *globalFlags) *cobra.Command {
 	cmd := &cobra.Command{
@@ -41,8 +41,11 @@ func modelsCommand(std streams, getenv func(string) string, global *globalFlags)
 func listModels(ctx context.Context, out io.Writer, cfg config) error {
 	switch cfg.Provider {
 	case "demo":
-		_, err := fmt.Fprintln(out, strings.Join(offers(openai.FindLocal(ctx)), "\n"))
-		return err
+		found := openai.FindLocal(ctx)
+		if ctx.Err() != nil {
+			return &exitError{exitCancelled, nil}
+		}
+		return &exitError{exitModel, errors.New(strings.Join(offers(found), "\nassent: "))} // no list: stdout is for names
 	case "replay":
 		return usage(errors.New("the provider replay reads its replies from a file and has no models; name another with --provider"))
 	}
@@ -58,7 +61,7 @@ func listModels(ctx context.Context, out io.Writer, cfg config) error {
 	if err != nil {
 		return &exitError{exitModel, err}
 	}
-	hide := hideAll(cfg.secrets())
+	hide := openai.Hide(cfg.secrets())
 	for _, name := range names {
 		if _, err := fmt.Fprintln(out, inline(hide(name))); err != nil {
 			return &exitError{exitFault, fmt.Errorf("the list could not be written: %w", err)}

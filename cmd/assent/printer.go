@@ -19,8 +19,9 @@ type humanPrinter struct {
 	style    style
 	verbose  bool
 
-	began   time.Time
-	midLine bool // out is in the middle of a line
+	began    time.Time
+	midLine  bool // out is in the middle of a line
+	thinking bool // err is in the middle of what the model thinks
 }
 
 func (p *humanPrinter) begin(s *host.Session, provider string) {
@@ -34,26 +35,65 @@ func (p *humanPrinter) begin(s *host.Session, provider string) {
 }
 
 func (p *humanPrinter) note(colour, format string, args ...any) {
-	text := agent.Printable(fmt.Sprintf(format, args...))
-	if p.verbose {
-		text = fmt.Sprintf("%8.3fs  %s", time.Since(p.began).Seconds(), text)
+	p.endThought()
+	fmt.Fprintln(p.err, p.style.paint(colour, p.stamp()+agent.Printable(fmt.Sprintf(format, args...))))
+}
+
+// stamp is the time before a step, for --verbose.
+func (p *humanPrinter) stamp() string {
+	if !p.verbose {
+		return ""
 	}
-	fmt.Fprintln(p.err, p.style.paint(colour, text))
+	return fmt.Sprintf("%8.3fs  ", time.Since(p.began).Seconds())
+}
+
+// think shows a piece of what the model thinks, behind those before it.
+func (p *humanPrinter) think(piece string) error {
+	if !p.verbose {
+		return nil
+	}
+	if err := p.endLine(); err != nil {
+		return err
+	}
+	text := agent.Printable(piece)
+	if !p.thinking {
+		text = p.stamp() + "thinking: " + text
+	}
+	p.thinking = true
+	fmt.Fprint(p.err, p.style.paint(dim, text))
+	return nil
+}
+
+func (p *humanPrinter) endThought() {
+	if p.thinking {
+		p.thinking = false
+		fmt.Fprintln(p.err)
+	}
 }
 
 func (p *humanPrinter) print(e agent.Event) error {
-	d, _ := e.(agent.Delta)
+	d, isDelta := e.(agent.Delta)
 	if d.Recast {
 		if err := p.endLine(); err != nil {
 			return err
 		}
 		p.note(dim, "(That was the model's reasoning; its answer follows.)")
 	}
+	if d.Thinking != "" {
+		if err := p.think(d.Thinking); err != nil {
+			return err
+		}
+	}
 	if d.Text != "" {
+		p.endThought()
 		p.midLine = !strings.HasSuffix(d.Text, "\n")
 		_, err := io.WriteString(p.out, agent.Printable(d.Text))
 		return err
 	}
+	if isDelta {
+		return nil
+	}
+	p.endThought()
 	if err := p.endLine(); err != nil {
 		return err
 	}
@@ -96,10 +136,6 @@ func (p *humanPrinter) endLine() error {
 // explain adds what only --verbose prints.
 func (p *humanPrinter) explain(e agent.Event) {
 	switch e := e.(type) {
-	case agent.Delta:
-		if e.Thinking != "" {
-			p.note(dim, "thinking: %s", e.Thinking)
-		}
 	case agent.Requested:
 		p.note(dim, "request: %s", describeRequest(e))
 	case agent.Responded:

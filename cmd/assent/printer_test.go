@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"errors"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +35,38 @@ func TestReasoningThatLookedLikeAnAnswerIsSaidToBe(t *testing.T) {
 				t.Errorf("printed\n%s\nwant\n%s", all.String(), c.want)
 			}
 		})
+	}
+}
+
+func TestThoughtsOfAReplyAreOneText(t *testing.T) {
+	deltas := []agent.Event{
+		agent.Delta{Thinking: "Let me "}, agent.Delta{Thinking: "see:\n4"}, agent.Delta{Thinking: "2."}, agent.Delta{Text: "It "}, agent.Delta{Thinking: "Yes."}, agent.Delta{Text: "is 42."},
+		agent.Delta{Thinking: "And"}, agent.Responded{Attempt: 1}, agent.Delta{Thinking: "Again", Text: "so"}, agent.Done{},
+	}
+	for verbose, want := range map[bool]string{
+		true: "thinking: Let me see:\n42.\nIt \nthinking: Yes.\nis 42.\nthinking: And\nresponse: 0s in all, 0 tokens in, 0 out\n" +
+			"thinking: Again\nso\ndone: , 0 turns, 0 refused, 0 tokens in, 0 out\n",
+		false: "It is 42.\nso\n",
+	} {
+		var all bytes.Buffer
+		p := &humanPrinter{out: &all, err: &all, verbose: verbose, began: time.Now()}
+		for _, e := range deltas {
+			if err := p.print(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := regexp.MustCompile(`(?m)^ *\d+\.\d{3}s  `).ReplaceAllString(all.String(), "")
+		if got != want {
+			t.Errorf("verbose %v: printed\n%s\nwant\n%s", verbose, got, want)
+		}
+	}
+}
+
+func TestTheDemoHasNoNameOfAModel(t *testing.T) {
+	for _, rec := range []agent.Record{agent.Started{ID: "s", Dir: "/w", Provider: "demo"}, agent.Requested{Attempt: 1, Provider: "demo"}} {
+		if got := describeEntry(journal.Entry{Record: rec}); strings.Contains(got, "of demo") || !strings.Contains(got, " demo") {
+			t.Error(got)
+		}
 	}
 }
 

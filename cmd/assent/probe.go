@@ -19,6 +19,9 @@ import (
 func (d *doctor) server(ctx context.Context, cfg config) {
 	switch cfg.Provider {
 	case "replay":
+		if d.failed["settings"] { // it can't be read
+			return
+		}
 		d.ok("server", "none is needed, replies come from the file %s", cfg.Model)
 		return
 	case "demo":

@@ -57,7 +57,7 @@ func runCommand(std streams, getenv func(string) string, global *globalFlags) *c
 	f.BoolVarP(&flags.verbose, "verbose", "v", false, "print every step with its time, and where the journal is")
 	f.StringSliceVar(&flags.allow, "allow", nil, "let effects happen unasked: edit (never protected or secret files)")
 	f.StringVar(&flags.mode, "mode", "", "ask (default), plan (no tools that change anything) or accept_edits")
-	f.StringArrayVar(&flags.images, "image", nil, "show the model the picture in a `file` (PNG, JPEG, GIF or WebP); may be given several times")
+	f.StringArrayVar(&flags.images, "image", nil, "show the model the picture in a `file` ("+host.ImageKinds+"); may be given several times")
 	global.register(f)
 	return cmd
 }
@@ -82,11 +82,11 @@ func (r *runner) run(ctx context.Context, args []string) error {
 		return usage(err)
 	}
 	cfg.printWarnings(r.std.err)
-	prompt, err := r.prompt(args)
+	images, err := readImages(r.flags.images) // before standard input, which can be read only once
 	if err != nil {
 		return usage(err)
 	}
-	images, err := readImages(r.flags.images)
+	prompt, err := r.prompt(args)
 	if err != nil {
 		return usage(err)
 	}

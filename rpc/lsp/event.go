@@ -186,7 +186,7 @@ func (x *Events) Of(e agent.Event) []any {
 		}
 		return replyEvents(e.Message)
 	case agent.Answered:
-		return []any{ToolResultEvent{"tool_result", e.Use.ID, e.Result.Output, e.Result.IsError, e.Elapsed.Milliseconds()}}
+		return []any{ToolResultEvent{"tool_result", e.Use.ID, e.Result.Output, e.Result.IsError, wholeMS(e.Elapsed)}}
 	case agent.Proposed:
 		x.open = e.Proposal
 		return []any{x.proposed(e.Proposal)}
@@ -206,10 +206,12 @@ func (x *Events) Of(e agent.Event) []any {
 
 func usage(u agent.Usage) Usage { return Usage{u.Input, u.Output} }
 
-// responseEvent rounds the time of the first byte up: 0 says that none came.
+// wholeMS rounds up, as the journal does: the first byte never comes after the end, and
+// 0 says that none came.
+func wholeMS(d time.Duration) int64 { return (d + time.Millisecond - 1).Milliseconds() }
+
 func responseEvent(e agent.Responded) ResponseEvent {
-	first := (e.FirstByte + time.Millisecond - 1).Milliseconds()
-	out := ResponseEvent{"response", e.Attempt, first, e.Elapsed.Milliseconds(), e.Finish, usage(e.Usage), ""}
+	out := ResponseEvent{"response", e.Attempt, wholeMS(e.FirstByte), wholeMS(e.Elapsed), e.Finish, usage(e.Usage), ""}
 	if e.Err != nil {
 		out.Error = e.Err.Error()
 	}

@@ -39,6 +39,8 @@ func TestWhatIsSaidOfRequestAndResponse(t *testing.T) {
 	}{
 		{"a request", agent.Requested{Messages: 3, Bytes: 80, Tokens: 25, Attempt: 2, Model: "m", Provider: "ollama"},
 			`[{"type":"request","messages":3,"tokens":25,"attempt":2,"model":"m","provider":"ollama"}]`},
+		{"a first byte in the last millisecond", agent.Responded{Attempt: 1, FirstByte: 5200 * time.Microsecond, Elapsed: 5700 * time.Microsecond},
+			`[{"type":"response","attempt":1,"firstByteMs":6,"ms":6,"finish":"","usage":{"inputTokens":0,"outputTokens":0}}]`},
 		{"a response", agent.Responded{Attempt: 2, FirstByte: 30 * time.Millisecond, Elapsed: 2 * time.Second, Finish: "stop", Usage: agent.Usage{Input: 5, Output: 7}},
 			`[{"type":"response","attempt":2,"firstByteMs":30,"ms":2000,"finish":"stop","usage":{"inputTokens":5,"outputTokens":7}}]`},
 		{"a first byte that came in no time", agent.Responded{Attempt: 1, FirstByte: time.Microsecond},

@@ -51,7 +51,7 @@ func (s *Server) initialize(raw json.RawMessage) rpc.Work {
 	var p protocol.InitializeParams
 	if len(raw) > 0 {
 		if err := protocol.Unmarshal(raw, &p); err != nil {
-			return rpc.Fail(rpc.Errorf(rpc.CodeInvalidParams, "the params of initialize do not fit: %v", err))
+			return rpc.Fail(rpc.Errorf(rpc.CodeInvalidParams, "the params of initialize do not fit: %v", inWords(err)))
 		}
 	}
 	s.life, s.client = running, clientOf(p)
@@ -102,7 +102,7 @@ func (s *Server) readSettings(raw json.RawMessage) {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&s.settings); err != nil {
 		s.settings = InitializationOptions{}
-		s.warnings = append(s.warnings, fmt.Sprintf("the initializationOptions do not fit (%v), so none of them is used; known are provider, baseUrl, model, maxTurns and tools.", err))
+		s.warnings = append(s.warnings, fmt.Sprintf("the initializationOptions do not fit (%s), so none of them is used; known are provider, baseUrl, model, maxTurns and tools.", misfit(err)))
 	}
 }
 

@@ -22,7 +22,11 @@ import (
 // strictly decodes an answer. It takes no byte and no escape that is not text: what
 // were put in its place would land.
 func strictly(raw json.RawMessage, v any) error {
-	err := jsonv2.Unmarshal(raw, v, jsonv2.RejectUnknownMembers(true))
+	return inWords(jsonv2.Unmarshal(raw, v, jsonv2.RejectUnknownMembers(true)))
+}
+
+// inWords is an error of jsonv2 without the types of our code.
+func inWords(err error) error {
 	if wrong, ok := errors.AsType[*jsonv2.SemanticError](err); ok {
 		if inner, ok := errors.AsType[*unfit](wrong.Err); ok { // of a table
 			return &unfit{wrong.JSONPointer + inner.where, inner.what}
@@ -32,7 +36,7 @@ func strictly(raw json.RawMessage, v any) error {
 		case errors.Is(wrong.Err, jsonv2.ErrUnknownName):
 			what = "is not known"
 		case wrong.JSONKind != 0:
-			what = "can't be a " + wrong.JSONKind.String()
+			what = "can't be " + kind(wrong.JSONKind.String())
 		}
 		return &unfit{wrong.JSONPointer, what}
 	}

@@ -129,12 +129,8 @@ func decode(raw json.RawMessage, p any) error {
 	if len(raw) == 0 {
 		return nil
 	}
-	err := json.Unmarshal(raw, p)
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-		return rpc.Errorf(rpc.CodeInvalidParams, "the params do not fit: %s can't be a %s", wrong.Field, wrong.Value)
-	}
-	if err != nil {
-		return rpc.Errorf(rpc.CodeInvalidParams, "the params do not fit: %v", err)
+	if err := json.Unmarshal(raw, p); err != nil {
+		return rpc.Errorf(rpc.CodeInvalidParams, "the params do not fit: %s", misfit(err))
 	}
 	return nil
 }

@@ -64,14 +64,6 @@ func (s *Server) cantFollow(uri, why string) {
 	s.tell(protocol.MessageTypeWarning, fmt.Sprintf("assent can't follow the text of %s (%s), so it leaves the file alone; save it, or close it and open it again.", uri, why))
 }
 
-// misfit says for a person why a notification can't be read.
-func misfit(err error) string {
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Sprintf("its %s can't be a %s", wrong.Field, wrong.Value)
-	}
-	return err.Error()
-}
-
 // notText says why the texts in a message can't be relied on: each byte that is not
 // UTF-8, and each half of a surrogate pair, became a replacement character. A client
 // that compares its texts by UTF-16 units sends halves where one character takes the

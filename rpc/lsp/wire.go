@@ -58,7 +58,7 @@ type ContextItem struct {
 
 // Image is an image that goes with a prompt.
 type Image struct {
-	MIMEType string `json:"mimeType"`
+	MIMEType string `json:"mimeType,omitempty"` // not heeded
 	Data     string `json:"data"`
 }
 

@@ -187,7 +187,7 @@ func chatContent(e *encoder, m agent.Message) any {
 		case agent.Note:
 			parts = append(parts, chatPart{Type: "text", Text: b.Text})
 		case agent.Image:
-			if !e.form.images {
+			if !e.form.shows(b) {
 				parts = append(parts, chatPart{Type: "text", Text: noPicture})
 				continue
 			}

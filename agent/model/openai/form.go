@@ -1,8 +1,13 @@
 package openai
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+
+	"assent/agent"
 )
 
 // form is how requests to one server look: what is known of its kind, and what it
@@ -25,6 +30,7 @@ type form struct {
 	extras    bool // sends back what else came with calls and reasoning
 	merged    bool // no two messages of the user in a row
 	images    bool
+	unread    *unread // pictures that the server could not read
 	ids       idForm
 	schema    schemaDialect
 }
@@ -64,7 +70,7 @@ func newForm(p Provider, o Options) form {
 
 // adapt is the form without what a server complains of, and in words what changed.
 // Each change goes one way and is made once, so a server can't keep us at it.
-func (f form) adapt(c complaint, pictures bool) (form, string) {
+func (f form) adapt(c complaint, pictures []agent.Image) (form, string) {
 	was := f
 	drop := func(field string, active *bool) string {
 		if !*active || !c.names(field) {
@@ -95,18 +101,50 @@ func (f form) adapt(c complaint, pictures bool) (form, string) {
 		func() string { return drop("reasoning_details", &f.extras) },
 		func() string { return f.adaptRoles(c) },
 		func() string {
-			if !f.images || !pictures || !c.refusesImages() {
+			if !f.images || len(pictures) == 0 || !c.refusesImages() {
 				return ""
 			}
 			f.images = false
 			return "pictures are left out from now on"
 		},
+		func() string { return f.adaptPictures(c, pictures) },
 	} {
 		if what := try(); what != "" && f != was {
 			return f, what
 		}
 	}
 	return was, ""
+}
+
+// adaptPictures leaves out the pictures of a request in which the server could not
+// read one, since it does not say which: else each later request of the session, which
+// has them too, would fail like it.
+func (f *form) adaptPictures(c complaint, pictures []agent.Image) string {
+	pictures = slices.DeleteFunc(slices.Clone(pictures), func(i agent.Image) bool { return !f.shows(i) })
+	if len(pictures) == 0 || !c.blamesPictures() {
+		return ""
+	}
+	f.unread = f.unread.and(pictures)
+	return "the pictures in it are left out from now on"
+}
+
+// shows reports whether a picture goes out.
+func (f form) shows(i agent.Image) bool { return f.images && !f.unread.has(i) }
+
+// unread are pictures, by their hashes. It does not change, so that forms compare.
+type unread struct{ sums map[[sha256.Size]byte]bool }
+
+func (u *unread) has(i agent.Image) bool { return u != nil && u.sums[sha256.Sum256(i.Data)] }
+
+func (u *unread) and(pictures []agent.Image) *unread {
+	more := map[[sha256.Size]byte]bool{}
+	if u != nil {
+		maps.Copy(more, u.sums)
+	}
+	for _, i := range pictures {
+		more[sha256.Sum256(i.Data)] = true
+	}
+	return &unread{more}
 }
 
 func (f *form) adaptMaxTokens(c complaint) string {

@@ -17,31 +17,33 @@ import (
 )
 
 const (
-	listTime  = 15 * time.Second       // for a list of models
+	listTime  = 15 * time.Second       // for a list of models, if whoever asks sets no limit
 	probeTime = 500 * time.Millisecond // for a server on this machine
 	maxList   = 16 << 20
 )
 
 // Models lists the names of the models that a server has, sorted. Options.Model is not
 // needed. Some servers and most proxies that people write have no such list: the
-// error is then an [*agent.ModelError] like those of a request.
+// error is then an [*agent.ModelError] like those of a request. Without a deadline the
+// server has 15 s, or Options.Idle if that is longer.
 func Models(ctx context.Context, o Options) ([]string, error) {
 	m, err := newModel(o)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, listTime, errSilence)
-	defer cancel()
-	var res *http.Response
-	if err := m.client.Get(ctx, "models", nil, &res, option.WithMiddleware(m.check(m.form, false))); err != nil {
-		if context.Cause(ctx) == errSilence {
-			return nil, m.server.silent(false, listTime/2)
-		}
-		return nil, m.server.transportError(err)
+	asking, limit := ctx, max(listTime, o.Idle)
+	if _, limited := ctx.Deadline(); !limited { // by who asks
+		var cancel context.CancelFunc
+		asking, cancel = context.WithTimeoutCause(ctx, limit, errSilence)
+		defer cancel()
 	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxList))
-	if err != nil {
+	res, body, err := m.list(asking)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case context.Cause(asking) == errSilence:
+		return nil, m.server.silent(false, limit/2)
+	case err != nil:
 		return nil, m.server.transportError(err)
 	}
 	names, err := modelNames(body)
@@ -50,6 +52,16 @@ func Models(ctx context.Context, o Options) ([]string, error) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil
+}
+
+func (m *Model) list(ctx context.Context) (*http.Response, []byte, error) {
+	var res *http.Response
+	if err := m.client.Get(ctx, "models", nil, &res, option.WithMiddleware(m.check(m.form, nil))); err != nil {
+		return nil, nil, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxList))
+	return res, body, err
 }
 
 // modelNames reads {"data":[{"id":…}]}, {"models":[{"name":…}]}, or such a list alone.
@@ -106,7 +118,7 @@ func FindLocal(ctx context.Context) []Local {
 		}
 		wait.Go(func() {
 			names, err := Models(ctx, Options{Provider: p.Name})
-			if failed, ok := errors.AsType[*agent.ModelError](err); ok && failed.Kind != agent.ErrorAuth {
+			if failed, ok := errors.AsType[*agent.ModelError](err); err != nil && (!ok || failed.Kind != agent.ErrorAuth) {
 				return // somebody else, or nobody
 			}
 			mu.Lock()

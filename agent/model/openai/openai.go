@@ -30,7 +30,6 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -61,6 +60,8 @@ type Options struct {
 	MaxTokens int           // limit of one reply; 0: the server's
 	Effort    string        // how much to reason, as the server calls it; "": the server's
 	Idle      time.Duration // of silence that ends a reply; 0: 5 minutes. The first event may take twice that
+
+	AddressName, KeyName string // of the settings with these, in sentences; "": the provider's variables
 
 	// Proxy chooses the proxy of a request, as http.ProxyFromEnvironment does;
 	// nil: none. It is not used with HTTPClient.
@@ -100,7 +101,7 @@ func newModel(o Options) (*Model, error) {
 		return nil, err
 	}
 	if strings.ContainsFunc(o.APIKey, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return nil, configError("The API key holds a space or a character that no key has: check " + orKey(p.KeyVar))
+		return nil, configError("The API key holds a space or a character that no key has: check " + cmp.Or(o.KeyName, p.KeyVar, "api_key in config.toml"))
 	}
 	if o.Idle <= 0 {
 		o.Idle = defaultIdle
@@ -162,24 +163,17 @@ func address(o Options) (*url.URL, Provider, error) {
 			return nil, Provider{}, configError(named.Title + " has another address for everybody: set " + named.URLVar + ", or base_url in config.toml")
 		}
 		if o.APIKey == "" && !named.Local {
-			return nil, Provider{}, configError("No API key for " + named.Title + ": set " + named.KeyVar + ", or base_url for another server")
+			return nil, Provider{}, configError("No API key for " + named.Title + ": set " + cmp.Or(o.KeyName, named.KeyVar) + ", or base_url for another server")
 		}
 		text = named.BaseURL
 	}
 	base, err := url.Parse(text) // its error quotes the URL, which may hold a password
 	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
-		return nil, Provider{}, configError("The base URL is not of the form http://host/v1 or https://host/v1: check " + cmp.Or(named.URLVar, "OPENAI_BASE_URL") + ", or base_url in config.toml")
+		check := cmp.Or(o.AddressName, cmp.Or(named.URLVar, "OPENAI_BASE_URL")+", or base_url in config.toml")
+		return nil, Provider{}, configError("The base URL is not of the form http://host/v1 or https://host/v1: check " + check)
 	}
 	base.Fragment, base.RawFragment = "", ""
 	return base, providerAt(o.Provider, base), nil
-}
-
-// orKey is what the person calls the key.
-func orKey(keyVar string) string {
-	if keyVar == "" {
-		return "api_key in config.toml"
-	}
-	return keyVar
 }
 
 func configError(sentence string) *agent.ModelError {
@@ -303,6 +297,7 @@ func (m *Model) ended(res *http.Response, err error, r reader, show func(agent.C
 	if failed != nil && !clean {
 		return agent.Message{}, m.server.cutError(err)
 	}
+	reply.Finish = m.server.secrets.word(reply.Finish)
 	return reply, failed
 }
 
@@ -317,10 +312,15 @@ func (m *Model) stopped(res *http.Response, cause error, r reader, begun bool, s
 	return agent.Message{}, cause
 }
 
-func pictures(req agent.Request) bool {
-	return slices.ContainsFunc(req.Messages, func(m agent.Message) bool {
-		return slices.ContainsFunc(m.Blocks, func(b agent.Block) bool { _, is := b.(agent.Image); return is })
-	})
+func pictures(req agent.Request) (all []agent.Image) {
+	for _, m := range req.Messages {
+		for _, b := range m.Blocks {
+			if i, is := b.(agent.Image); is {
+				all = append(all, i)
+			}
+		}
+	}
+	return all
 }
 
 func offered(specs []agent.Spec) func(string) bool {

@@ -67,13 +67,17 @@ func TestWhatAFormGivesUp(t *testing.T) {
 		if c.gives != nil {
 			c.gives(&want)
 		}
-		got, what := whole.adapt(parseComplaint(fmt.Appendf(nil, `{"error":{"message":%q}}`, said)), c.pictures)
+		var pictures []agent.Image
+		if c.pictures {
+			pictures = []agent.Image{{MediaType: "image/png", Data: []byte("x")}}
+		}
+		got, what := whole.adapt(parseComplaint(fmt.Appendf(nil, `{"error":{"message":%q}}`, said)), pictures)
 		if got != want || (what != "") != (c.gives != nil) {
 			t.Errorf("%s: %s\n%+v\nwant\n%+v", said, what, got, want)
 		}
 	}
 	off := form{silent: true} // what it gave up it does not take up again
-	if got, _ := off.adapt(parseComplaint([]byte(`{"error":"reasoning_content must be passed back"}`)), false); got != off {
+	if got, _ := off.adapt(parseComplaint([]byte(`{"error":"reasoning_content must be passed back"}`)), nil); got != off {
 		t.Errorf("%+v", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 const maxSaid = 300 // characters of a server's own words
@@ -58,6 +59,21 @@ func looksSecret(value string) bool {
 	return len(value) >= 20 && strings.ContainsAny(value, "0123456789") && !strings.ContainsAny(value, " ,;")
 }
 
+// LooksLikeKey reports whether a word is a key rather than the name of a variable:
+// it begins as keys do, or is long and mixed in a way that names are not.
+func LooksLikeKey(word string) bool {
+	if keyPrefix().MatchString(word) {
+		return true
+	}
+	mixed := strings.ContainsFunc(word, unicode.IsLower) || !strings.Contains(word, "_")
+	return len(word) >= 16 && strings.ContainsAny(word, "0123456789") && mixed
+}
+
+var keyPrefix = lazy(`^(?:(?:sk|rk|pk|gsk|csk|hf|xai|fw|r8|nvapi|ghp|gho|ghs|glpat|github_pat)[_-][a-zA-Z_-]*[A-Z0-9]|sk-|AIza|eyJ)`)
+
+// Hide takes secrets, in whichever form, and what looks like a key, out of texts.
+func Hide(secrets []string) func(string) string { return redactorOf(secrets).hide }
+
 // redactor takes secrets out of texts.
 type redactor struct {
 	secrets []string // in every form, the longest first
@@ -69,8 +85,12 @@ var looks = lazy(`(?i)bearer\s+[^\s\d]*\d\S*|\bsk-[\w*.-]+|\S*\*{3}\S*|//[^\s/@]
 
 func newRedactor(base *url.URL, o Options) redactor {
 	o.BaseURL = base.String()
+	return redactorOf(Secrets(o))
+}
+
+func redactorOf(secrets []string) redactor {
 	var r redactor
-	for _, secret := range Secrets(o) {
+	for _, secret := range secrets {
 		quoted, _ := json.Marshal(secret)
 		encode := func(s string) string { return strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "=") }
 		for _, form := range []string{
@@ -99,6 +119,24 @@ func (r redactor) clean(text string) string {
 		text = string(runes[:maxSaid]) + "…"
 	}
 	return strings.TrimRight(text, ".")
+}
+
+// maxFinish is how long the server's word for the end of a reply may be, in bytes.
+const maxFinish = 64
+
+// word makes a server's own word fit to be shown and kept.
+func (r redactor) word(said string) string {
+	said = r.clean(said)
+	for len(said) > maxFinish {
+		_, size := utf8.DecodeLastRuneInString(said)
+		said = said[:len(said)-size]
+	}
+	return strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return -1
+		}
+		return c
+	}, said)
 }
 
 func (r redactor) hide(text string) string {

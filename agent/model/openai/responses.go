@@ -115,7 +115,7 @@ func (responses) messages(e *encoder, m agent.Message) []any {
 			case agent.Note:
 				parts = append(parts, inputPart{Type: "input_text", Text: b.Text})
 			case agent.Image:
-				if e.form.images {
+				if e.form.shows(b) {
 					parts = append(parts, inputPart{Type: "input_image", ImageURL: dataURL(b)})
 				} else {
 					parts = append(parts, inputPart{Type: "input_text", Text: noPicture})

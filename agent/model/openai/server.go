@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"mime"
@@ -23,13 +24,13 @@ type server struct {
 	title   string // of its kind
 	model   string
 	hasKey  bool
-	keyVar  string // variable of the key, may be ""
-	urlVar  string // variable of the address, may be ""
+	keyVar  string // setting with the key, may be ""
+	urlVar  string // setting with the address, may be ""
 	secrets redactor
 }
 
 func newServer(base *url.URL, p Provider, o Options) server {
-	return server{base.Host, p.Title, o.Model, o.APIKey != "", p.KeyVar, p.URLVar, newRedactor(base, o)}
+	return server{base.Host, p.Title, o.Model, o.APIKey != "", cmp.Or(o.KeyName, p.KeyVar), cmp.Or(o.AddressName, p.URLVar), newRedactor(base, o)}
 }
 
 func (s server) httpClient(o Options) *http.Client {
@@ -64,7 +65,7 @@ func (s server) checkRedirect(req *http.Request, via []*http.Request) error {
 // check is a middleware: what it returns without an error is the body of a reply.
 // Errors are made here and not from openai-go's, which loses the status of an
 // answer that is not JSON.
-func (m *Model) check(f form, pictures bool) option.Middleware {
+func (m *Model) check(f form, pictures []agent.Image) option.Middleware {
 	return func(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 		res, err := next(req)
 		if err != nil {
@@ -84,7 +85,7 @@ func (m *Model) check(f form, pictures bool) option.Middleware {
 
 // learn takes out of requests from now on what a server complains of, if it does
 // of something that they can do without.
-func (m *Model) learn(f form, status int, body []byte, pictures bool) error {
+func (m *Model) learn(f form, status int, body []byte, pictures []agent.Image) error {
 	c := parseComplaint(body)
 	if status == 0 { // of an event
 		status = c.status
@@ -93,9 +94,13 @@ func (m *Model) learn(f form, status int, body []byte, pictures bool) error {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusTooManyRequests:
 		return nil
 	}
+	c.status = status
 	changed, what := f.adapt(c, pictures)
 	if what == "" {
 		return nil
+	}
+	if changed.unread != f.unread { // the person may want to mend the picture
+		what += ": " + m.server.secrets.clean(c.message)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

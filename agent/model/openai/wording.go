@@ -177,14 +177,36 @@ var noTools = lazy(`(?:([\w-]+) |^)['"` + "`" + `]?(?:` +
 // refusesImages reports whether the model can't see.
 func (c complaint) refusesImages() bool {
 	all := c.words()
+	if says(all, "unsupported image", "invalid image", "valid image", "image format", "image size", "image type", "support images larger", "support image/") {
+		return false // it is about one picture
+	}
 	if c.names("image_url") || c.names("input_image") {
 		return true
 	}
 	return says(all, "support image", "support vision", "support multimodal", "supports only text", "only supports text", "image input is not", "images are not supported",
 		"image inputs are not", "image content is not", "not a multimodal", "not a vision", "at most 0 image", "mmproj", "missing data required for image",
-		"only 'text' content type", "cannot read images", "image_url is only", "vision is not", "image input modality", "no image processor") &&
-		!says(all, "image format", "image size", "support images larger", "support image type", "support image/")
+		"only 'text' content type", "cannot read images", "image_url is only", "vision is not", "image input modality", "no image processor")
 }
+
+// blamesPictures reports whether a picture can't be read, is too large or of a kind that
+// is not taken. Servers say it in a hundred ways, so any that blames the request and
+// speaks of a picture counts; where a server blames itself it has to say what failed.
+func (c complaint) blamesPictures() bool {
+	status, all := c.status, c.words()
+	if status == 0 {
+		status = statusOf(c.code)
+	}
+	switch {
+	case c.tooLong(), c.unknownModel(), c.badKey(), c.unpaid(status), c.paced(), c.refusesTools():
+		return false
+	case status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge, status == http.StatusUnsupportedMediaType, status == http.StatusUnprocessableEntity:
+		return picture().MatchString(all + " " + strings.ToLower(c.param))
+	}
+	return (status == 0 || status >= 500) && says(all, "process image", "load image", "decode image", "decoding image", "read image", "open image", "identify image",
+		"invalid image", "unsupported image", "image: unknown format", "image exceeds", "image is too large", "image too large", "image data")
+}
+
+var picture = lazy(`\b(?:images?|pictures?|image_url|input_image|image_parse_error|invalid_image\w*)\b`)
 
 // refusesSystem reports whether there must be no system prompt of its own.
 func (c complaint) refusesSystem() bool {

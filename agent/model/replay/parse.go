@@ -102,6 +102,17 @@ func parse(line []byte) (reply, bool, error) {
 	return r, err == nil, err
 }
 
+// inWords is an error of package json without the types of our code.
+func inWords(err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if wrong.Field == "" {
+			return fmt.Errorf("not a JSON object: it is of the kind %s", wrong.Value)
+		}
+		return fmt.Errorf("%s can't be of the kind %s", wrong.Field, wrong.Value)
+	}
+	return err
+}
+
 func strict(data []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()

@@ -21,8 +21,10 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"strings"
@@ -41,9 +43,15 @@ type Model struct {
 
 // Open reads the whole file.
 func Open(path string) (*Model, error) {
+	if path == "" {
+		return nil, errors.New("no file of replies is named; name one with --model")
+	}
 	f, err := os.Open(path)
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		err = failed.Err
+	}
 	if err != nil {
-		return nil, fmt.Errorf("replay file: %w", err)
+		return nil, fmt.Errorf("the file of replies %s could not be read: %w; name another with --model", path, err)
 	}
 	defer f.Close()
 	return Read(f, path)
@@ -61,7 +69,7 @@ func Read(r io.Reader, name string) (*Model, error) {
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			rep, isReply, bad := parse(line)
 			if bad != nil {
-				return nil, fmt.Errorf("%s:%d: %w", name, n, bad)
+				return nil, fmt.Errorf("%s:%d: %w; mend the line, or name another file with --model", name, n, inWords(bad))
 			}
 			if isReply {
 				rep.line = n

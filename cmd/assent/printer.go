@@ -141,6 +141,11 @@ func (p *humanPrinter) explain(e agent.Event) {
 	case agent.Responded:
 		p.note(dim, "response: %s", describeResponse(e))
 	case agent.Appended:
+		for _, b := range e.Message.Blocks {
+			if note, ok := b.(agent.Note); ok {
+				p.note(dim, "assent told the model: %s", note.Text)
+			}
+		}
 		if e.Message.Role == agent.RoleAssistant {
 			p.note(dim, "reply: %d calls", len(e.Message.ToolUses()))
 			for _, u := range e.Message.ToolUses() {

@@ -217,7 +217,7 @@ func TestACallIsAnsweredOrFails(t *testing.T) {
 			p.send(`{"jsonrpc":"2.0","id":` + string(p.expect("a/b").ID) + `,"error":{"code":-5,"message":"no","data":[1]}}`)
 		}()
 		r, err := e.Prompt(t.Context(), Prompt{Text: "grüß"})
-		if want := (PromptResult{"s", "complete", "é", 2, Usage{3, 4}, 1}); err != nil || r != want {
+		if want := (PromptResult{"s", "complete", "é", 2, Usage{3, 4}, 1, nil}); err != nil || !reflect.DeepEqual(r, want) {
 			t.Errorf("got %+v, %v", r, err)
 		}
 		var failure *Error

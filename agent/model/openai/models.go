@@ -13,7 +13,6 @@ import (
 
 	"assent/agent"
 
-	"github.com/openai/openai-go/v3/option"
 )
 
 const (
@@ -55,8 +54,8 @@ func Models(ctx context.Context, o Options) ([]string, error) {
 }
 
 func (m *Model) list(ctx context.Context) (*http.Response, []byte, error) {
-	var res *http.Response
-	if err := m.client.Get(ctx, "models", nil, &res, option.WithMiddleware(m.check(m.form, nil))); err != nil {
+	res, err := m.client.get(ctx, "models", m.check(m.form, nil))
+	if err != nil {
 		return nil, nil, err
 	}
 	defer res.Body.Close()

@@ -36,8 +36,8 @@ import (
 
 	"assent/agent"
 
-	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
+	sdk "github.com/openai/openai-go/v3/responses"
 )
 
 // drainTime is how long a finished stream is read to its end, so that the
@@ -72,7 +72,7 @@ type Options struct {
 
 // Model is an [agent.Model] behind a server.
 type Model struct {
-	client   sdk.Client
+	client   client
 	opts     Options
 	server   server
 	wire     wire
@@ -115,11 +115,11 @@ func newModel(o Options) (*Model, error) {
 	default:
 		return nil, configError("The API " + api + " is not known: set api to chat or responses")
 	}
-	m.client = sdk.Client{Options: m.clientOptions(base, p)}
+	m.client = client{sdk.ResponseService{Options: m.clientOptions(base, p)}}
 	return m, nil
 }
 
-// clientOptions are those of each request. sdk.NewClient would read OPENAI_* from the
+// clientOptions are those of each request. A constructor of the sdk would read OPENAI_* from the
 // environment, organisation and extra headers included, with no way to unset them.
 func (m *Model) clientOptions(base *url.URL, p Provider) []option.RequestOption {
 	opts := []option.RequestOption{
@@ -210,8 +210,8 @@ func (m *Model) stream(ctx context.Context, req agent.Request, yield func(agent.
 	defer cancel(nil)
 	w := newWatch(cancel, m.opts.Idle)
 	defer w.stop()
-	var res *http.Response
-	if err := m.client.Post(sending, m.wire.path(), body, &res, option.WithMiddleware(m.check(f, pictures(req)))); err != nil {
+	res, err := m.client.post(sending, m.wire.path(), body, m.check(f, pictures(req)))
+	if err != nil {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"assent/agent"
-
 )
 
 const (

@@ -20,18 +20,18 @@ var errCancelled = errors.New("cancelled")
 // is put in short before, and if the server finds it too long, once after that.
 func (r *run) ask(tools []Spec) (Message, error) {
 	if room := r.s.room(tools); room.window > 0 && r.s.unsent() > room.history {
-		if err := r.compact(tools); err != nil {
+		if err := r.compact(tools); err != nil && kindOf(err) != ErrorContextOverflow {
 			return Message{}, err
-		}
+		} // else it may fit all the same: the server knows, we estimate
 	}
 	reply, so, err := r.send(tools)
-	if failed, ok := errors.AsType[*ModelError](err); ok && failed.Kind == ErrorContextOverflow && !so.shown && r.ctx.Err() == nil && r.s.overflowed(failed, so.size) {
+	if failed, ok := errors.AsType[*ModelError](err); ok && failed.Kind == ErrorContextOverflow && r.s.overflowed(failed, so.size) && !so.shown && r.ctx.Err() == nil {
 		if err := r.compact(tools); err != nil {
 			return Message{}, err
 		}
 		reply, so, err = r.send(tools)
 	}
-	if len(tools) == 0 && !so.shown && refusesResults(err) && r.ctx.Err() == nil {
+	if len(tools) < len(r.s.specs) && !so.shown && refusesResults(err) && r.ctx.Err() == nil {
 		reply, so, err = r.attempts(r.s.inPlainText(), purpose{})
 	}
 	switch {
@@ -47,10 +47,10 @@ func (r *run) ask(tools []Spec) (Message, error) {
 }
 
 // refusesResults reports whether a server may have refused calls and results because
-// the request had no tools.
+// the request had no tools, or its model answered with a call all the same.
 func refusesResults(err error) bool {
 	failed, ok := errors.AsType[*ModelError](err)
-	return ok && (failed.Kind == ErrorNoTools || failed.Kind == ErrorProvider && failed.Status >= 400 && failed.Status < 500)
+	return ok && (failed.Kind == ErrorNoTools || failed.Kind == ErrorEmpty || failed.Kind == ErrorProvider && failed.Status >= 400 && failed.Status < 500)
 }
 
 // send makes the request of the history as it is.
@@ -97,13 +97,14 @@ func (r *run) attempts(req Request, p purpose) (reply Message, so *partial, fail
 			return Message{}, so, err
 		}
 		r.s.count(whole, reply.Usage)
+		r.s.cutShort(reply)
 		r.usage.Input += reply.Usage.Input
 		r.usage.Output += reply.Usage.Output
 		if failed == nil || r.ctx.Err() != nil || errors.Is(failed, errEndless) {
 			return reply, so, failed
 		}
 		wait, again := retryIn(failed, attempt-adapted, adapted)
-		if !again || !so.repeatable(failed) {
+		if !again || !so.repeatable(failed) || p.compacting && kindOf(failed) == ErrorEmpty { // there is another way to a summary
 			return Message{}, so, failed
 		}
 		if kindOf(failed) == ErrorUnsupported {

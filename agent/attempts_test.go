@@ -27,12 +27,14 @@ type attempt struct {
 type attempts struct {
 	list     []attempt
 	requests int
+	asked    [][]agent.Message
 }
 
-func (m *attempts) Stream(ctx context.Context, _ agent.Request) iter.Seq2[agent.Chunk, error] {
+func (m *attempts) Stream(ctx context.Context, req agent.Request) iter.Seq2[agent.Chunk, error] {
 	return func(yield func(agent.Chunk, error) bool) {
 		a := m.list[m.requests]
 		m.requests++
+		m.asked = append(m.asked, req.Messages)
 		select {
 		case <-time.After(a.after):
 		case <-ctx.Done():

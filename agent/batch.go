@@ -21,6 +21,8 @@ type call struct {
 	times   int      // the how-manieth identical call
 	spent   time.Duration
 	ran     bool // Plan.Run was called
+	hinted  bool // its result says how often it came
+	reads   *reads
 
 	result *Result // set: nothing more is done for this call
 }
@@ -35,7 +37,7 @@ const cancelledText = "Cancelled by the person before it was done: nothing of it
 // batch would do, ask, do it, record what came of it. An error ends the run;
 // calls without a result are then settled by the next one.
 func (r *run) answer(uses []ToolUse) error {
-	r.shares = r.s.shares(len(uses))
+	r.shares, r.seen.reply = r.s.shares(len(uses)), nil
 	for _, batch := range r.batches(uses) {
 		r.prepare(batch)
 		if err := r.consent(batch); err != nil {
@@ -66,7 +68,7 @@ func (r *run) batches(uses []ToolUse) [][]*call {
 
 // prepare plans each call of a batch, in order, on one scratch.
 func (r *run) prepare(batch []*call) {
-	files := newScratch(noted{r.s.cfg.Editor, &r.s.known}, r.s.reads)
+	files := newScratch(r.s.cfg.Editor, r.s.reads)
 	for _, c := range batch {
 		c.times = r.seen.see(c.use, c.spec.Tier)
 		switch {
@@ -77,6 +79,7 @@ func (r *run) prepare(batch []*call) {
 		case c.use.Invalid != "":
 			c.fail("%s was not called: %s. The arguments were: %s%s", c.use.Name, c.use.Invalid, excerpt(c.use.RawInput), schemaNote(c.spec.Schema))
 		case c.times >= repeatHint && c.spec.Tier != TierRead:
+			c.hinted = true
 			c.fail("%s was not done again. %s", c.use.Name, repeatNote(c.times))
 		default:
 			began := time.Now()
@@ -87,7 +90,8 @@ func (r *run) prepare(batch []*call) {
 }
 
 func (r *run) planCall(c *call, files *scratch) {
-	var view Files = noted{r.s.cfg.Editor, &r.s.known}
+	c.reads = &reads{}
+	var view Files = noted{r.s.cfg.Editor, c.reads}
 	if c.spec.Tier == TierWrite {
 		view = files
 	}

@@ -11,7 +11,7 @@ import (
 const (
 	maxResult  = 32 << 10
 	maxResults = 128 << 10
-	minResult  = 2 << 10
+	minResult  = 500
 )
 
 // shares divide what the results of one reply may take among its calls. What one
@@ -29,22 +29,38 @@ func (s *Session) shares(calls int) shares {
 
 // cut is a result as far as it may enter the history.
 func (s *shares) cut(out string) string {
-	limit := min(max(s.bytes/max(s.calls, 1), minResult), max(s.most, minResult/2))
-	out = clip(out, limit)
+	limit := min(max(s.bytes/max(s.calls, 1), minResult), max(s.most, minResult))
+	out = clipResult(out, limit)
 	s.bytes -= len(out)
 	s.calls--
 	return out
 }
 
-// clip cuts a long text in the middle, at character borders and where it can
-// at line ends, and says so: the start says what it is and the end how it ended.
-func clip(out string, limit int) string {
-	if len(out) <= limit {
-		return out
+// clipResult cuts a long result in the middle and says so: its start says what it is,
+// and its end how it ended.
+func clipResult(out string, limit int) string {
+	if limit < 400 {
+		return clip(out, limit)
 	}
-	room := max(limit-120, limit/2) // without the note
-	head, tail := out[:room*2/3], out[len(out)-room/3:]
-	for len(head) > 0 && !utf8.RuneStart(out[len(head)]) {
+	return cut(out, limit, 120, func(gone int) string {
+		return fmt.Sprintf("\n[%d bytes cut here: the result was %d bytes long. Ask for a smaller part of it.]\n", gone, len(out))
+	})
+}
+
+// clip cuts a long text in the middle.
+func clip(text string, limit int) string {
+	return cut(text, limit, 40, func(gone int) string { return fmt.Sprintf(" [… %d bytes left out …] ", gone) })
+}
+
+// cut takes out the middle of a text, at character borders and where it can at line
+// ends, so that with the note of so many bytes it is no longer than limit.
+func cut(text string, limit, note int, says func(gone int) string) string {
+	if len(text) <= max(limit, note) {
+		return text
+	}
+	room := max(limit-note, 0)
+	head, tail := text[:room*2/3], text[len(text)-room/3:]
+	for len(head) > 0 && !utf8.RuneStart(text[len(head)]) {
 		head = head[:len(head)-1]
 	}
 	for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
@@ -56,9 +72,5 @@ func clip(out string, limit int) string {
 	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < len(tail)/2 {
 		tail = tail[i+1:]
 	}
-	cut := len(out) - len(head) - len(tail)
-	if limit < 400 {
-		return fmt.Sprintf("%s [%d bytes cut] %s", head, cut, tail)
-	}
-	return fmt.Sprintf("%s\n[%d bytes cut here: the result was %d bytes long. Ask for a smaller part of it.]\n%s", head, cut, len(out), tail)
+	return head + says(len(text)-len(head)-len(tail)) + tail
 }

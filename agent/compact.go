@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,9 +15,13 @@ type Compacted struct {
 	Summary string   // of what goes; "" if only results were cut
 	Said    []string // what the person said in it, oldest first, but for the newest, which is kept whole
 	Kept    int      // replies that stay, from the end, with all that follows them
-	Clip    int      // bytes that are left of each result in what stays; 0: all of it
-	Before  int      // tokens of a request, about
-	After   int
+
+	// Bytes that are left of each result, and of each long text in the arguments of a
+	// call, in what stays; 0: all of it. The newest are those of the last reply with
+	// calls, whose results the model may not know yet.
+	Clip, ClipNewest int
+
+	Before, After int // tokens of a request, about
 }
 
 // Apply is a history after the compaction.
@@ -25,8 +31,19 @@ func (c Compacted) Apply(history []Message) []Message {
 	if at > 0 {
 		out = append(out, c.head(history[:at]))
 	}
-	for _, m := range history[at:] {
-		out = append(out, clippedResults(m, c.Clip))
+	newest := len(history)
+	for i, m := range slices.Backward(history) {
+		if len(m.ToolUses()) > 0 {
+			newest = i
+			break
+		}
+	}
+	for i, m := range history[at:] {
+		limit := c.Clip
+		if at+i >= newest {
+			limit = c.ClipNewest
+		}
+		out = append(out, clipped(m, limit))
 	}
 	return out
 }
@@ -95,29 +112,79 @@ func spoken(m Message) (earlier []string, own []Block) {
 func said(messages []Message) (earlier []string, newest []Block) {
 	for _, m := range messages {
 		before, own := spoken(m)
-		if text := strings.TrimSpace(Message{Blocks: newest}.Text()); text != "" && len(own) > 0 {
-			earlier = append(earlier, text)
-		}
-		earlier = append(earlier, before...)
 		if len(own) > 0 {
+			if text := inWords(newest); strings.TrimSpace(text) != "" {
+				earlier = append(earlier, text)
+			}
 			newest = own
 		}
+		earlier = append(earlier, before...)
 	}
 	return earlier, newest
 }
 
-func clippedResults(m Message, limit int) Message {
-	if limit == 0 || m.Role != RoleTool {
+// inWords is what was said, as a text; of a picture it is said that there was one.
+func inWords(blocks []Block) string {
+	var words []string
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case Text:
+			words = append(words, b.Text)
+		case Image:
+			words = append(words, "(a picture, which is no longer here)")
+		}
+	}
+	return strings.Join(words, "\n\n")
+}
+
+// clipped is a message with what is long in it cut: results, and texts in arguments.
+func clipped(m Message, limit int) Message {
+	if limit == 0 || m.Role == RoleUser {
 		return m
 	}
 	m.Blocks = slices.Clone(m.Blocks)
 	for i, b := range m.Blocks {
-		if result, ok := b.(ToolResult); ok {
-			result.Output = clip(result.Output, limit)
-			m.Blocks[i] = result
+		switch b := b.(type) {
+		case ToolResult:
+			b.Output = clipResult(b.Output, limit)
+			m.Blocks[i] = b
+		case ToolUse:
+			b.Input, b.RawInput = clipInput(b.Input, limit), clip(b.RawInput, limit)
+			m.Blocks[i] = b
 		}
 	}
 	return m
+}
+
+// clipInput cuts the long texts of arguments, which stay one JSON object.
+func clipInput(input json.RawMessage, limit int) json.RawMessage {
+	var value any
+	dec := json.NewDecoder(bytes.NewReader(input))
+	dec.UseNumber()
+	if len(input) <= limit || dec.Decode(&value) != nil {
+		return input
+	}
+	out, err := json.Marshal(clipValue(value, limit))
+	if err != nil {
+		return input
+	}
+	return out
+}
+
+func clipValue(value any, limit int) any {
+	switch v := value.(type) {
+	case string:
+		return clip(v, limit)
+	case []any:
+		for i := range v {
+			v[i] = clipValue(v[i], limit)
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = clipValue(v[key], limit)
+		}
+	}
+	return value
 }
 
 // room is what a request has to fit in, in bytes.
@@ -144,31 +211,45 @@ func (r *run) compact(tools []Spec) error {
 		return err
 	}
 	room := r.s.room(tools)
+	var least *Compacted // the last that helps, though not enough by our estimate
 	for _, c := range plans(messages, room) {
-		if at := cutAt(messages, c.Kept); at > 0 {
-			earlier, _ := said(messages[:at])
-			c.Said = recall(earlier, room.history/12)
-			limit := min(room.history/12, maxSummary, (min(room.history, size)-textBytes(c.Apply(messages)))/2)
-			if limit < leastSummary {
-				continue
-			}
-			if c.Summary, err = r.summarize(messages[:at], limit); err != nil {
-				return err
-			}
+		at := cutAt(messages, c.Kept)
+		earlier, _ := said(messages[:at])
+		if at > 0 {
+			c.Said = recall(earlier, room.history)
 		}
-		after := c.Apply(messages)
-		n := textBytes(after)
-		if n > room.history || n >= size {
-			continue
+		n := textBytes(c.Apply(messages))
+		if n+leastSummary*3/2 <= room.history && n+leastSummary*3/2 < size {
+			return r.shorten(c, messages, room)
 		}
-		c.Before, c.After = r.s.tokens(size+room.fixed), r.s.tokens(n+room.fixed)
-		if err := r.emit(c); err != nil {
+		if n+leastSummary*3/2 < size*3/4 {
+			least = &c
+		}
+	}
+	if least == nil {
+		return r.s.overfull(messages, room)
+	}
+	return r.shorten(*least, messages, room)
+}
+
+// shorten does what was planned: it asks for the summary, records, and goes on with
+// what is left.
+func (r *run) shorten(c Compacted, messages []Message, room room) (err error) {
+	before := textBytes(messages)
+	if at := cutAt(messages, c.Kept); at > 0 {
+		limit := min(room.history/12, maxSummary, (min(room.history, before)-textBytes(c.Apply(messages)))/2)
+		if c.Summary, err = r.summarize(messages[:at], max(limit, leastSummary)); err != nil {
 			return err
 		}
-		r.s.history, r.s.sound, r.s.bytes, r.s.sent = after, 0, 0, map[string]bool{}
-		return nil
 	}
-	return r.s.overfull(messages, room)
+	after := c.Apply(messages)
+	c.Before, c.After = r.s.tokens(before+room.fixed), r.s.tokens(textBytes(after)+room.fixed)
+	if err := r.emit(c); err != nil {
+		return err
+	}
+	r.s.history, r.s.sound, r.s.bytes, r.s.sent = after, 0, 0, map[string]bool{}
+	r.compacted, r.compactedAt = true, r.turns
+	return nil
 }
 
 // Bytes of a summary, with which half as many may come for the names of files.
@@ -178,7 +259,7 @@ const (
 )
 
 // plans are compactions that could help, the mildest first. The newest results, that
-// the model does not know yet, stay as long as they can.
+// the model does not know yet, stay whole as long as they can.
 func plans(messages []Message, room room) []Compacted {
 	var out []Compacted
 	replies := 0
@@ -187,13 +268,19 @@ func plans(messages []Message, room room) []Compacted {
 			replies++
 		}
 	}
-	for _, limit := range []int{8 << 10, 4 << 10, 2 << 10, 1 << 10} { // one result, or a few, may be all that is too much
-		c := Compacted{Kept: replies, Clip: limit}
-		if textBytes(c.Apply(messages)) <= room.history/2 {
-			out = append(out, c)
-			break
+	onlyCut := func(newest bool) { // one result, or a few, may be all that is too much
+		for _, limit := range []int{8 << 10, 4 << 10, 2 << 10, 1 << 10} {
+			c := Compacted{Kept: replies, Clip: limit}
+			if newest {
+				c.ClipNewest = limit
+			}
+			if textBytes(c.Apply(messages)) <= room.history/3 {
+				out = append(out, c)
+				return
+			}
 		}
 	}
+	onlyCut(false)
 	kept := 0
 	for kept < replies && textBytes(messages[cutAt(messages, kept+1):]) <= room.history/6 {
 		kept++
@@ -201,30 +288,34 @@ func plans(messages []Message, room room) []Compacted {
 	if kept > 0 {
 		out = append(out, Compacted{Kept: kept})
 	}
-	if len(messages) > 0 && replies > 0 {
-		for _, limit := range []int{4 << 10, 1 << 10, 200} {
-			if limit <= room.history/6 || limit == 200 {
-				out = append(out, Compacted{Kept: 1, Clip: limit})
-			}
+	onlyCut(true)
+	for _, limit := range []int{8 << 10, 4 << 10, 1 << 10, 200} {
+		if limit <= room.history/3 || limit == 200 {
+			out = append(out, Compacted{Kept: 1, Clip: limit, ClipNewest: limit})
 		}
 	}
 	return append(out, Compacted{Kept: 0})
 }
 
 // recall keeps of what the person said the first, and then the newest, as far as it
-// fits.
-func recall(earlier []string, limit int) []string {
+// fits in a share of the room.
+func recall(earlier []string, room int) []string {
 	if len(earlier) == 0 {
 		return nil
 	}
-	first, rest := clip(earlier[0], max(limit/2, 200)), earlier[1:]
-	limit -= len(first)
-	from := len(rest)
-	for from > 0 && len(rest[from-1]) <= limit {
-		from--
-		limit -= len(rest[from])
+	first, rest := clip(earlier[0], max(room/4, 200)), earlier[1:]
+	left := room / 8
+	var kept []string
+	for _, text := range slices.Backward(rest) {
+		if len(text) > left && left < 200 {
+			break
+		}
+		text = clip(text, left)
+		left -= len(text)
+		kept = append(kept, text)
 	}
-	return append([]string{first}, rest[from:]...)
+	slices.Reverse(kept)
+	return append([]string{first}, kept...)
 }
 
 // overfull says what fills the window.

@@ -1,6 +1,9 @@
 package agent
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // errEndless says that a reply repeated itself and was ended.
 var errEndless = errors.New("the reply repeats itself without end")
@@ -55,5 +58,5 @@ func once(text string) string {
 	for end > p && text[end-1] == text[end-1-p] {
 		end--
 	}
-	return text[:end]
+	return strings.ToValidUTF8(text[:end], "") // not to end inside a character
 }

@@ -126,7 +126,7 @@ func (r *run) land(c *call) error {
 			}
 		}
 		if !a.part.Info.Secret && landing.After != (Hash{}) {
-			r.s.known.note(a.part.Info.Name, landing.After)
+			r.s.known.note(knownFile{a.part.Info.Name, landing.After})
 		}
 		landed = landed || landing.Status == LandComplete || landing.Status == LandPartial
 		touched = touched || landing.Status != LandFailed
@@ -187,10 +187,11 @@ func (r *run) conclude(c *call) error {
 	out := r.shares.cut(orDefault(c.result.Output, noOutput))
 	if c.ran || c.spec.Tier == TierRead {
 		r.seen.learn(c.use, out, false)
-		if n := r.seen.times(c.use); n >= repeatHint {
-			out += "\n\n" + repeatNote(n)
-		}
 	}
+	if n := r.seen.judge(c.use); n >= repeatHint && !c.hinted {
+		out += "\n\n" + repeatNote(n)
+	}
+	r.s.known.take(c.reads)
 	if c.denied() {
 		r.denied++
 	}

@@ -22,13 +22,28 @@ type knownFile struct {
 
 const maxKnown = 20
 
-func (k *known) note(name string, hash Hash) {
+func (k *known) note(file knownFile) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.files = slices.DeleteFunc(k.files, func(f knownFile) bool { return f.name == name })
-	k.files = append(k.files, knownFile{name, hash})
+	k.files = slices.DeleteFunc(k.files, func(f knownFile) bool { return f.name == file.name })
+	k.files = append(k.files, file)
 	if len(k.files) > maxKnown {
 		k.files = slices.Delete(k.files, 0, 1)
+	}
+}
+
+// take notes what a call read, if that was one file: one that looks through many does
+// not give the model their texts.
+func (k *known) take(r *reads) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.files) == 1 {
+		for file := range r.files {
+			k.note(file)
+		}
 	}
 }
 
@@ -46,17 +61,28 @@ func (k *known) String() string {
 	return "\nFiles read or changed lately, with the hash of their text then: " + strings.Join(list, ", ") + ". Read them again before you rely on them."
 }
 
+// reads are the files that a call read, which may outlive its time limit.
+type reads struct {
+	mu    sync.Mutex
+	files map[knownFile]bool
+}
+
 // noted are files that remember what was read of them. Of a secret even the hash is
 // not told.
 type noted struct {
 	Files
-	known *known
+	reads *reads
 }
 
 func (n noted) Read(ctx context.Context, ok Approval, path string) (File, error) {
 	f, err := n.Files.Read(ctx, ok, path)
 	if err == nil && !f.Secret {
-		n.known.note(f.Name, f.Hash)
+		n.reads.mu.Lock()
+		defer n.reads.mu.Unlock()
+		if n.reads.files == nil {
+			n.reads.files = map[knownFile]bool{}
+		}
+		n.reads.files[knownFile{f.Name, f.Hash}] = true
 	}
 	return f, err
 }

@@ -44,13 +44,16 @@ type run struct {
 	yield  func(Event, error) bool
 	left   bool // the consumer broke: never yield again
 
-	seen     repetition
-	nudged   map[string]bool // hints that were given
-	cut      int             // replies in a row that hit the output limit
-	proposed map[string]bool // IDs of proposals
-	turns    int
-	denied   int
-	usage    Usage
+	seen   repetition
+	nudged map[string]bool // hints that were given
+	cut    int             // replies in a row that hit the output limit
+
+	compacted   bool // in this run, when it had so many replies
+	compactedAt int
+	proposed    map[string]bool // IDs of proposals
+	turns       int
+	denied      int
+	usage       Usage
 
 	wroteCalls bool   // the newest reply with calls wrote them as text
 	shares     shares // of the results of one reply
@@ -77,17 +80,21 @@ func (r *run) loop(prompt Message) (StopReason, error) {
 		if err := r.ctx.Err(); err != nil && len(uses) > 0 {
 			return "", err
 		}
-		steered, err := r.join(len(uses) == 0)
+		hint := r.hint(reply)
+		steered, err := r.join(len(uses) == 0 && hint == "")
 		if err != nil {
 			return "", err
 		}
-		if len(uses) == 0 && !steered {
-			if again, err := r.nudge(reply); err != nil || !again {
-				return reply.Stop, err
-			}
-		}
-		if reason := r.stuck(reply); reason != "" {
+		if reason := r.stuck(reply, steered || hint != ""); reason != "" {
 			return r.lastWord(reason)
+		}
+		if len(uses) == 0 && !steered {
+			if hint == "" {
+				return reply.Stop, nil
+			}
+			if err := r.nudge(hint); err != nil {
+				return "", err
+			}
 		}
 	}
 	return r.lastWord(StopMaxTurns)
@@ -101,6 +108,9 @@ func (r *run) lastWord(reason StopReason) (StopReason, error) {
 		if steered, err = r.join(true); err != nil {
 			return "", err
 		}
+	}
+	if err := r.closing(); err != nil {
+		return "", err
 	}
 	_, err := r.ask(nil)
 	if _, failed := errors.AsType[*ModelError](err); failed {

@@ -15,7 +15,11 @@ const (
 )
 
 // stuck says why the run must stop although the model wants to go on; "" if it need not.
-func (r *run) stuck(reply Message) StopReason {
+// goes says that it was given something to go on with.
+func (r *run) stuck(reply Message, goes bool) StopReason {
+	if reply.Stop == StopRepeated && !goes {
+		return StopRepeated
+	}
 	if reply.Stop != StopTruncated {
 		r.cut = 0
 	} else if r.cut++; r.cut >= cutStop {
@@ -30,17 +34,22 @@ func (r *run) stuck(reply Message) StopReason {
 // repetition counts identical calls since the person last said something. Calls are
 // identical when name and arguments are, whatever the order of keys and the white
 // space. One whose answer changed starts again (waiting for something that runs is
-// legitimate), and so does each read and command once an edit landed.
+// legitimate), and so does each read and command once an edit landed, or another
+// command ran, which may have changed anything: but for that only so many times.
 type repetition struct {
 	counts   map[string]*repeated
+	reply    map[string]bool // calls of this reply: twice in one counts once
 	tooOften bool
 }
 
 type repeated struct {
-	tier  Tier
-	times int
-	out   [sha256.Size]byte
+	tier    Tier
+	times   int
+	excused int // by other commands, since its answer changed
+	out     [sha256.Size]byte
 }
+
+const maxExcused = 3
 
 func callKey(u ToolUse) string {
 	if u.Invalid != "" {
@@ -64,14 +73,17 @@ func (s *repetition) see(u ToolUse, tier Tier) int {
 	if s.counts == nil {
 		s.counts = map[string]*repeated{}
 	}
+	if s.reply == nil {
+		s.reply = map[string]bool{}
+	}
 	c := s.counts[callKey(u)]
 	if c == nil {
 		c = &repeated{tier: tier}
 		s.counts[callKey(u)] = c
 	}
-	c.times++
-	if c.times >= repeatStop {
-		s.tooOften = true
+	if !s.reply[callKey(u)] {
+		s.reply[callKey(u)] = true
+		c.times++
 	}
 	return c.times
 }
@@ -99,11 +111,28 @@ func (s *repetition) learn(u ToolUse, out string, landed bool) {
 		return
 	}
 	if sum := sha256.Sum256([]byte(out)); c.out != sum {
-		if c.tier != TierWrite && c.times < repeatStop {
-			c.times = 1
+		if c.tier != TierWrite {
+			c.times, c.excused = 1, 0
 		}
 		c.out = sum
 	}
+	if c.tier != TierRun && c.tier != TierRemote {
+		return
+	}
+	for key, o := range s.counts {
+		if key != callKey(u) && o.tier != TierWrite && o.excused < maxExcused {
+			o.times, o.excused = 0, o.excused+1
+		}
+	}
+}
+
+// judge says how often a call came by now, and stops the run if that is too often.
+func (s *repetition) judge(u ToolUse) int {
+	n := s.times(u)
+	if n >= repeatStop {
+		s.tooOften = true
+	}
+	return n
 }
 
 func repeatNote(times int) string {

@@ -58,13 +58,14 @@ type Session struct {
 	specs   []Spec
 	tiers   map[string]Spec
 	history []Message
-	ids     map[string]bool // tool use IDs in the history
-	sent    map[string]bool // ... of those that are known to be sound
-	sound   int             // messages at the start of the history that are known to be sound
-	bytes   int             // of the text in those
-	window  int             // tokens of the model's context; 0: not known yet
-	density float64         // bytes for a token, as the server counted last; 0: it did not yet
-	reads   Approval        // outside files and secrets that the person let us read
+	ids     map[string]bool             // tool use IDs in the history
+	sent    map[string]bool             // ... of those that are known to be sound
+	sound   int                         // messages at the start of the history that are known to be sound
+	bytes   int                         // of the text in those
+	window  int                         // tokens of the model's context; 0: not known yet
+	counted struct{ bytes, tokens int } // what the server counted last
+	density float64                     // bytes for a token, as the server counted last; 0: it did not yet
+	reads   Approval                    // outside files and secrets that the person let us read
 
 	known  known // files that the model knows
 	steers steers
@@ -144,7 +145,7 @@ func (s *Session) Configure(set Settings) error {
 		return err
 	}
 	if set.Name != s.cfg.Name || set.Window != s.cfg.Window { // what was learned is of another
-		s.window, s.density = set.Window, 0
+		s.window, s.density, s.counted.bytes = set.Window, 0, 0
 	}
 	s.cfg.Window = set.Window
 	s.cfg.Model, s.cfg.Name, s.cfg.Tools, s.cfg.Policy = set.Model, set.Name, set.Tools, set.Policy

@@ -30,7 +30,7 @@ func (s *Session) overflowed(e *ModelError, bytes int) bool {
 		s.count(bytes, Usage{Input: e.Tokens})
 	}
 	limit := e.Limit
-	if limit == 0 { // it did not say: less than this
+	if limit < leastWindow { // it did not say, or something that can't be: less than this
 		limit = s.tokens(bytes) * 9 / 10
 	}
 	if limit < leastWindow {
@@ -46,13 +46,27 @@ func (s *Session) overflowed(e *ModelError, bytes int) bool {
 }
 
 // count learns from what the server counted. A count that no text can have is of
-// another kind, as of a server that leaves out what it had cached.
+// another kind, as of a server that leaves out what it had cached, and so is one that
+// does not grow with the text, as of a server that cuts it in silence.
 func (s *Session) count(bytes int, u Usage) {
-	if u.Input == 0 {
+	grown := bytes > s.counted.bytes+s.counted.bytes/50
+	stale := grown && s.counted.bytes > 0 && u.Input <= s.counted.tokens
+	if u.Input == 0 || stale {
 		return
 	}
-	if density := float64(bytes) / float64(u.Input); density > 0.5 && density < 20 {
+	s.counted.bytes, s.counted.tokens = bytes, u.Input
+	if density := float64(bytes) / float64(u.Input); density > 1 && density < 12 {
 		s.density = density
+	}
+}
+
+// cutShort learns from a reply that the server cut after a few words: the window was
+// full, though it did not say so.
+func (s *Session) cutShort(reply Message) {
+	const few = 16 // tokens
+	full := reply.Usage.Input + reply.Usage.Output
+	if reply.Stop == StopTruncated && reply.Usage.Output <= few && full >= leastWindow && (s.window == 0 || full < s.window) {
+		s.window = full
 	}
 }
 

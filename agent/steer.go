@@ -9,11 +9,15 @@ import (
 // ErrIdle says that there is no run to steer.
 var ErrIdle = errors.New("the session is not answering; send a prompt")
 
+// ErrEnding says that a run gives its last answer and can't hear anything more.
+var ErrEnding = errors.New("the session is giving its last answer; say it in a prompt when that has ended")
+
 // steers are what the person said during a run and the model does not know yet.
 type steers struct {
 	mu      sync.Mutex
 	open    bool // a run takes them
 	asking  bool // ... and waits for the person's answer to a question
+	ending  bool // a run gives its last answer
 	waiting []string
 }
 
@@ -24,7 +28,10 @@ type steers struct {
 func (s *Session) Steer(text string) (afterReview bool, err error) {
 	s.steers.mu.Lock()
 	defer s.steers.mu.Unlock()
-	if !s.steers.open {
+	switch {
+	case s.steers.ending:
+		return false, ErrEnding
+	case !s.steers.open:
 		return false, ErrIdle
 	}
 	s.steers.waiting = append(s.steers.waiting, text)
@@ -42,7 +49,7 @@ func (s *steers) ask(open bool) {
 func (s *steers) rest() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open = false
+	s.open, s.ending = false, true
 	return s.waiting
 }
 
@@ -50,7 +57,7 @@ func (s *steers) rest() []string {
 func (s *steers) listen(open bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open, s.asking, s.waiting = open, false, nil
+	s.open, s.asking, s.ending, s.waiting = open, false, false, nil
 }
 
 // take is what waits. If nothing does and the run would end, it takes no more, so
@@ -61,7 +68,7 @@ func (s *steers) take(ending bool) []string {
 	waiting := s.waiting
 	s.waiting = nil
 	if ending && len(waiting) == 0 {
-		s.open = false
+		s.open, s.ending = false, true
 	}
 	return waiting
 }

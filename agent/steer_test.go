@@ -65,8 +65,8 @@ func TestThereIsNothingToSteerBetweenRuns(t *testing.T) {
 		if _, ended := e.(agent.Done); !ended {
 			continue
 		}
-		if _, err := b.session.Steer("x"); !errors.Is(err, agent.ErrIdle) {
-			t.Errorf("after its end: %v", err)
+		if _, err := b.session.Steer("x"); !errors.Is(err, agent.ErrEnding) {
+			t.Errorf("at its end: %v", err)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func TestALateSteerIsRefusedAndNotLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d, ok := e.(agent.Delta); ok && d.Text == "last word" {
-			if _, err := b.session.Steer("too late"); !errors.Is(err, agent.ErrIdle) {
+			if _, err := b.session.Steer("too late"); !errors.Is(err, agent.ErrEnding) {
 				t.Errorf("Steer = %v", err)
 			}
 		}

@@ -31,6 +31,15 @@ func TestAnAnnouncementWithoutACallIsAskedAboutOnce(t *testing.T) {
 		"The function now reads the file.":                           false,
 		"What I will not do is delete it.":                           false,
 		"":                                                           false,
+		"Let me check if the file exists.":                           true,
+		"**Next, I'll update `a.txt`.**":                             true,
+		"I'm now going to use the edit tool.":                        true,
+		"Let me take a look at the tests.":                           true,
+		"I'll make no changes.":                                      false,
+		"I will run nothing, as you asked.":                          false,
+		"I'll add tests in a later change.":                          false,
+		"I will make the change as soon as you approve.":             false,
+		"Let me add one caveat: it is slow.":                         false,
 		"I'll make the call when the build is through, tell me then": false,
 	} {
 		t.Run(text, func(t *testing.T) {
@@ -78,7 +87,7 @@ func TestAReplyWithoutEndIsStopped(t *testing.T) {
 		asked int
 	}{
 		"a phrase, then an answer": {[]attempt{on("and so on ", 3000), saying("sorry")}, agent.StopComplete, 2},
-		"a phrase, twice":          {[]attempt{on("and so on ", 3000), on("x", 30000), saying("late")}, agent.StopRepeated, 2},
+		"a phrase, twice":          {[]attempt{on("and so on ", 3000), on("x", 30000), saying("in short, no")}, agent.StopRepeated, 3},
 		"a long piece":             {[]attempt{on(strings.Repeat("w", 500)+"\n"+strings.Repeat("v", 400), 60), saying("sorry")}, agent.StopComplete, 2},
 		"a thought":                {[]attempt{thinks, saying("sorry")}, agent.StopComplete, 2},
 		"a table":                  {[]attempt{table}, agent.StopComplete, 1},
@@ -90,6 +99,11 @@ func TestAReplyWithoutEndIsStopped(t *testing.T) {
 				events, store := runAttempts(t, m)
 				if d := done(events); d.Reason != c.want || m.requests != c.asked || d.Reason != agent.StopComplete && d.Explain() == "" {
 					t.Errorf("ended with %+v after %d requests", d, m.requests)
+				}
+				for _, messages := range m.asked {
+					if err := agenttest.CheckMessages(messages); err != nil {
+						t.Error(err)
+					}
 				}
 				for _, r := range store.Records() {
 					if a, ok := r.(agent.Appended); ok && a.Message.Stop == agent.StopRepeated && len(a.Message.Text()) > 12<<10 {

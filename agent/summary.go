@@ -14,6 +14,9 @@ const summarySystem = `You put the work of a coding agent in short, so that it c
 // model can't, what was done is listed.
 func (r *run) summarize(gone []Message, limit int) (string, error) {
 	files := clip(r.s.known.String(), limit/2)
+	if r.compacted && r.turns-r.compactedAt < oftenReplies { // each one has its price
+		return digest(gone, limit) + files, nil
+	}
 	text := transcript(gone, r.s.transcriptLimit())
 	req := Request{
 		System:   summarySystem,
@@ -27,7 +30,11 @@ func (r *run) summarize(gone []Message, limit int) (string, error) {
 	if err != nil && kindOf(err) == "" && !errors.Is(err, errEndless) { // the journal, not the model
 		return "", err
 	}
-	if summary := strings.TrimSpace(reply.Text()); err == nil && summary != "" {
+	summary := strings.TrimSpace(reply.Text())
+	switch {
+	case err != nil || reply.Stop != StopComplete && len(summary) < limit/2: // refused, or cut
+		return digest(gone, limit) + files, nil
+	case summary != "":
 		return clip(summary, limit) + files, nil
 	}
 	return digest(gone, limit) + files, nil
@@ -53,6 +60,10 @@ func (s *Session) transcriptLimit() int {
 
 // maxTranscript is how many bytes of a transcript are worth their price.
 const maxTranscript = 400 << 10
+
+// oftenReplies are so few replies after a compaction that the next one is made without
+// the model: what fills the window then is no talk.
+const oftenReplies = 4
 
 // transcript is messages as plain text of at most limit bytes. What is cut is cut in
 // the middle.

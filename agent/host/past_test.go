@@ -132,7 +132,7 @@ func (p *past) prompt(t *testing.T, text string) (journalThen []byte) {
 		}
 		if _, asked := e.(agent.Requested); asked && !p.calm && p.pick(6) == 0 {
 			steer := fmt.Sprintf("%s, steer %d", text, n)
-			if _, err := p.session.Steer(steer); err != nil && !errors.Is(err, agent.ErrIdle) {
+			if _, err := p.session.Steer(steer); err != nil && !errors.Is(err, agent.ErrIdle) && !errors.Is(err, agent.ErrEnding) {
 				p.fault("steer: %v", err)
 			}
 		}

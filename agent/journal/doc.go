@@ -56,7 +56,7 @@
 //	             landed:[id], conflicts:[id], foreign, note
 //	tool_result  toolUseId, name, input | inputText, invalid, inputRaw, opaque, output,
 //	             isError, ms
-//	compacted    summary, said:[text], kept, clip, tokensBefore, tokensAfter
+//	compacted    summary, said:[text], kept, clip, clipNewest, tokensBefore, tokensAfter
 //	done         reason, failure, turns, denied, usage, unheard:[text]
 //
 // Thinking, text, toolUses is the order of the blocks. A message with another
@@ -75,8 +75,9 @@
 //
 // A compacted says what the history is from there on: said, the summary and the user's
 // newest message of what went, whole, stand for all but the newest kept replies (those
-// that have a call or a text) and what follows them, whose results keep clip bytes each
-// if clip is not 0; see [agent.Compacted.Apply]. A request with compacting, and its
+// that have a call or a text) and what follows them, whose results and long arguments
+// keep clip bytes each if clip is not 0, and those of the last reply with calls
+// clipNewest; see [agent.Compacted.Apply]. A request with compacting, and its
 // response, are for the summary, and no message follows.
 //
 // The effect of a part is an edit, {kind:"exec", dir, command}, {kind:"remote",

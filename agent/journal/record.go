@@ -127,6 +127,7 @@ func (l *line) body(rec agent.Record) error {
 		l.texts("said", r.Said)
 		l.num("kept", int64(r.Kept))
 		l.num("clip", int64(r.Clip))
+		l.num("clipNewest", int64(r.ClipNewest))
 		l.num("tokensBefore", int64(r.Before))
 		l.num("tokensAfter", int64(r.After))
 	case agent.Done:
@@ -266,16 +267,17 @@ type compactedWire struct {
 	Said    []text `json:"said"`
 	Kept    int    `json:"kept"`
 	Clip    int    `json:"clip"`
+	Newest  int    `json:"clipNewest"`
 	Before  int    `json:"tokensBefore"`
 	After   int    `json:"tokensAfter"`
 }
 
 func (w compactedWire) record() (agent.Record, error) {
-	if w.Kept < 0 || w.Clip < 0 {
+	if w.Kept < 0 || w.Clip < 0 || w.Newest < 0 {
 		return nil, errors.New("it keeps less than nothing")
 	}
 	return agent.Compacted{
-		Summary: string(w.Summary), Said: plainTexts(w.Said), Kept: w.Kept, Clip: w.Clip, Before: w.Before, After: w.After,
+		Summary: string(w.Summary), Said: plainTexts(w.Said), Kept: w.Kept, Clip: w.Clip, ClipNewest: w.Newest, Before: w.Before, After: w.After,
 	}, nil
 }
 

@@ -247,7 +247,7 @@ func (r *run) shorten(c Compacted, messages []Message, room room) (err error) {
 	if err := r.emit(c); err != nil {
 		return err
 	}
-	r.s.history, r.s.sound, r.s.bytes, r.s.sent = after, 0, 0, map[string]bool{}
+	r.s.rewrite(after)
 	r.compacted, r.compactedAt = true, r.turns
 	return nil
 }

@@ -32,27 +32,7 @@ type windowed struct {
 	newest    string // what the person said last
 }
 
-func (m *windowed) size(req agent.Request) int {
-	n := len(req.System)
-	for _, s := range req.Tools {
-		n += len(s.Name) + len(s.Description) + len(s.Schema)
-	}
-	for _, msg := range req.Messages {
-		for _, b := range msg.Blocks {
-			switch b := b.(type) {
-			case agent.Text:
-				n += len(b.Text)
-			case agent.Note:
-				n += len(b.Text)
-			case agent.ToolUse:
-				n += len(b.Name) + len(b.Input) + len(b.RawInput)
-			case agent.ToolResult:
-				n += len(b.Output)
-			}
-		}
-	}
-	return n / m.density
-}
+func (m *windowed) size(req agent.Request) int { return agenttest.RequestBytes(req) / m.density }
 
 func (m *windowed) Stream(_ context.Context, req agent.Request) iter.Seq2[agent.Chunk, error] {
 	return func(yield func(agent.Chunk, error) bool) {

@@ -36,8 +36,6 @@ func (m *scriptedModel) Stream(_ context.Context, req agent.Request) iter.Seq2[a
 	}
 }
 
-func bytesOf(req agent.Request) int { return (&windowed{density: 1}).size(req) }
-
 func asksForSummary(req agent.Request) bool { return strings.HasPrefix(req.System, "You put") }
 
 // prompts runs several prompts and returns how each ended.
@@ -102,7 +100,7 @@ func TestAFullWindowThatIsSaidLate(t *testing.T) {
 				switch n++; {
 				case asksForSummary(req):
 					return "", agenttest.Say("a summary"), nil
-				case bytesOf(req) > window*4:
+				case agenttest.RequestBytes(req) > window*4:
 					return full(i, req)
 				case n%7 == 0:
 					return "", agenttest.Say("part done"), nil

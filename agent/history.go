@@ -130,15 +130,19 @@ func (s *Session) sendable() (messages []Message, size int, err error) {
 		// Only a journal that was damaged, or written by something else, leads here.
 		// The request is mended, never the journal.
 		mended := mend(s.history)
-		s.sent = map[string]bool{}
+		s.rewrite(mended)
 		if err := sound(mended, s.sent, true); err != nil {
 			return nil, 0, fmt.Errorf("agent: the history is broken, which is a bug: %w", err)
 		}
-		s.history, s.sound, s.bytes = mended, 0, 0
 	}
 	s.bytes += textBytes(s.history[s.sound:])
 	s.sound = len(s.history)
 	return slices.Clip(s.history), s.bytes, nil
+}
+
+// rewrite puts another history in the place of this one; nothing of it was sent.
+func (s *Session) rewrite(history []Message) {
+	s.history, s.sound, s.bytes, s.sent = history, 0, 0, map[string]bool{}
 }
 
 const (
@@ -156,7 +160,7 @@ func mend(history []Message) []Message {
 		switch {
 		case m.Role == RoleTool: // taken below, beside its calls
 			continue
-		case m.Role != RoleTool && blank(m):
+		case blank(m):
 			continue
 		case len(out) == 0 && m.Role != RoleUser:
 			out = append(out, Message{Role: RoleUser, Blocks: []Block{Note{lostBeginning}}})

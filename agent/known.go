@@ -9,11 +9,9 @@ import (
 )
 
 // known are the files whose text the model was given lately, the newest last, so that
-// it is told which they were when a compaction takes the text away.
-type known struct {
-	mu    sync.Mutex
-	files []knownFile
-}
+// it is told which they were when a compaction takes the text away. They belong to the
+// goroutine of the loop.
+type known struct{ files []knownFile }
 
 type knownFile struct {
 	name string
@@ -23,8 +21,6 @@ type knownFile struct {
 const maxKnown = 20
 
 func (k *known) note(file knownFile) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	k.files = slices.DeleteFunc(k.files, func(f knownFile) bool { return f.name == file.name })
 	k.files = append(k.files, file)
 	if len(k.files) > maxKnown {
@@ -49,8 +45,6 @@ func (k *known) take(r *reads) {
 
 // String lists the files, "" if there are none.
 func (k *known) String() string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	if len(k.files) == 0 {
 		return ""
 	}

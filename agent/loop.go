@@ -134,7 +134,7 @@ func (r *run) finish(reason StopReason, err error) {
 			err = errors.Join(err, r.s.cfg.Store.Append(done))
 		}
 		if !r.left {
-			r.yield(nil, err)
+			r.yield(nil, WithUnheard(err, done.Unheard))
 		}
 		return
 	}

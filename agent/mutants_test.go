@@ -62,11 +62,11 @@ func TestRandomDamageCatchesMutants(t *testing.T) {
 		{"an empty result goes out", "history.go", "results[j].ID != u.ID || results[j].Output == \"\"", "results[j].ID != u.ID"},
 		{"an empty message goes out", "history.go", "case m.Role != RoleTool && blank(m):\n\t\t\treturn fmt", "case false:\n\t\t\treturn fmt"},
 		{"the model begins", "history.go", "case i == 0 && first && m.Role != RoleUser:", "case false:"},
-		{"all is taken for sound after a mend", "history.go", "s.history, s.sound, s.bytes = mended, 0, 0", "s.history, s.sound = s.history, 0"},
+		{"all is taken for sound after a mend", "history.go", "\t\ts.rewrite(mended)\n", "\t\ts.sent = map[string]bool{}\n"},
 		{"a lost result is not made up for", "history.go", "results.Blocks = append(results.Blocks, result)", "if result.Output != lostResult {\n\t\t\tresults.Blocks = append(results.Blocks, result)\n\t\t}"},
 		{"a call is renamed without its result", "history.go", "result.ID, result.Output = u.ID, orDefault", "result.Output = orDefault"},
 		{"an empty result is mended with nothing", "history.go", "orDefault(result.Output, noOutput)", "result.Output"},
-		{"an empty message is not left out", "history.go", "case m.Role != RoleTool && blank(m):\n\t\t\tcontinue", "case false:\n\t\t\tcontinue"},
+		{"an empty message is not left out", "history.go", "case blank(m):\n\t\t\tcontinue", "case false:\n\t\t\tcontinue"},
 		{"one result is given twice", "history.go", "found = slices.Delete(slices.Clone(found), j, j+1)", "results.Blocks = append(results.Blocks, result)"},
 		{"what is sound is mended too", "history.go", "if sound(s.history[s.sound:], s.sent, s.sound == 0) != nil {", "if s.history = slices.Clone(s.history); len(s.history) > 2 {\n\t\ts.history = s.history[:len(s.history)-1]"},
 	})

@@ -119,3 +119,52 @@ func TestASteerAfterAHintIsHeard(t *testing.T) {
 		}
 	}
 }
+
+func TestSameCallAgainAndAgain(t *testing.T) {
+	t.Run("a write is asked twice, then hinted, then stopped", func(t *testing.T) {
+		var replies []agent.Message
+		for i := range 6 {
+			in := []string{`{"file":"a.txt","line":1,"text":"x"}`, `{"text":"x",  "line":1, "file":"a.txt"}`}[i%2]
+			replies = append(replies, agenttest.Call(agenttest.Use("", "edit", in)))
+		}
+		replies[5] = agenttest.Say("I give up")
+		b := newBench(t, nil, replies...)
+		b.person.Answer = func(_ context.Context, p agent.Proposal) (agent.Decision, error) {
+			return agent.Decision{By: agent.ByPerson}, nil
+		}
+		done := b.run(t, t.Context(), "go")
+		if done.Reason != agent.StopRepeated || len(b.person.Asked()) != 2 {
+			t.Errorf("ended with %v after %d questions", done.Reason, len(b.person.Asked()))
+		}
+		if got := b.results(); len(got) != 5 || !strings.Contains(got[2], "identical call number 3") {
+			t.Errorf("results %q", got)
+		}
+		if reqs := b.model.Requests(); len(reqs[len(reqs)-1].Tools) != 0 {
+			t.Error("the last answer was not asked without tools")
+		}
+	})
+	t.Run("a read with changing output may go on", func(t *testing.T) {
+		n := 0
+		poll := agenttest.Tool{Name: "poll", Tier: agent.TierRead, Planer: func(context.Context, agent.Files, json.RawMessage) (agent.Plan, error) {
+			return agent.Plan{Run: func(context.Context, agent.Approval) (agent.Result, error) {
+				n++
+				return agent.Result{Output: fmt.Sprint("step ", n)}, nil
+			}}, nil
+		}}
+		replies := slices.Repeat([]agent.Message{agenttest.Call(agenttest.Use("", "poll", "{}"))}, 12)
+		b := newBench(t, func(c *agent.Config) { c.Tools = []agent.Tool{poll} }, append(replies, agenttest.Say("done"))...)
+		if done := b.run(t, t.Context(), "go"); done.Reason != agent.StopComplete || n != 12 {
+			t.Errorf("ended with %v after %d polls", done.Reason, n)
+		}
+	})
+	t.Run("reading again after an edit is not a repetition", func(t *testing.T) {
+		var replies []agent.Message
+		for i := range 6 {
+			replies = append(replies, agenttest.Call(agenttest.Use("", "read", input{File: ".gitignore"})), agenttest.Call(edit("", 0, fmt.Sprint(i))))
+		}
+		b := newBench(t, nil, append(replies, agenttest.Say("done"))...)
+		if done := b.run(t, t.Context(), "go"); done.Reason != agent.StopComplete {
+			t.Errorf("ended with %v", done.Reason)
+		}
+	})
+}

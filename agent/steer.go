@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 )
@@ -60,6 +61,15 @@ func (s *steers) listen(open bool) {
 	s.open, s.asking, s.ending, s.waiting = open, false, false, nil
 }
 
+// WithUnheard adds to an error what the person said that nobody will hear for it, so
+// that it is not lost.
+func WithUnheard(err error, said []string) error {
+	if err == nil || len(said) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; what you said meanwhile was not heard: %q", err, said)
+}
+
 // take is what waits. If nothing does and the run would end, it takes no more, so
 // that none is lost between the two.
 func (s *steers) take(ending bool) []string {
@@ -81,5 +91,6 @@ func (r *run) join(ending bool) (bool, error) {
 		return false, nil
 	}
 	r.seen = repetition{} // the person has spoken
-	return true, r.append(UserText(strings.Join(said, "\n\n")), 0)
+	err := r.append(UserText(strings.Join(said, "\n\n")), 0)
+	return true, WithUnheard(err, said)
 }

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"assent/agent"
@@ -122,5 +123,40 @@ func TestALateSteerIsRefusedAndNotLost(t *testing.T) {
 	last := b.model.Requests()[1].Messages
 	if got := last[len(last)-1].Text(); got != "in time" {
 		t.Errorf("the last request ends with %q", got)
+	}
+}
+
+// TestAFailingJournalLosesNoWords: the run ends with an error then, which says what was
+// not heard, whether it waited still or could not be recorded.
+func TestAFailingJournalLosesNoWords(t *testing.T) {
+	for name, fails := range map[string]func(agent.Record) bool{
+		"before it is heard": func(r agent.Record) bool { _, ok := r.(agent.Answered); return ok },
+		"as it is heard": func(r agent.Record) bool {
+			a, ok := r.(agent.Appended)
+			return ok && a.Message.Text() == "use tabs"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nil, agenttest.Call(edit("c1", 0, "x")), agenttest.Say("done"))
+			b.store.Fail = func(r agent.Record) error {
+				if fails(r) {
+					return errors.New("no space left")
+				}
+				return nil
+			}
+			b.person.Answer = func(_ context.Context, p agent.Proposal) (agent.Decision, error) {
+				if _, err := b.session.Steer("use tabs"); err != nil {
+					t.Error(err)
+				}
+				return agenttest.AcceptAll(p), nil
+			}
+			var last error
+			for _, err := range b.session.Run(t.Context(), agent.UserText("go")) {
+				last = err
+			}
+			if last == nil || !strings.Contains(last.Error(), "no space left") || strings.Count(last.Error(), "use tabs") != 1 {
+				t.Errorf("it ended with %v", last)
+			}
+		})
 	}
 }

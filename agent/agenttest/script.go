@@ -77,3 +77,27 @@ func (s *Script) Requests() []agent.Request {
 	defer s.mu.Unlock()
 	return append([]agent.Request(nil), s.requests...)
 }
+
+// RequestBytes is the size of what a request says, pictures left out: what a scripted
+// server with a window counts.
+func RequestBytes(req agent.Request) int {
+	n := len(req.System)
+	for _, s := range req.Tools {
+		n += len(s.Name) + len(s.Description) + len(s.Schema)
+	}
+	for _, m := range req.Messages {
+		for _, b := range m.Blocks {
+			switch b := b.(type) {
+			case agent.Text:
+				n += len(b.Text)
+			case agent.Note:
+				n += len(b.Text)
+			case agent.ToolUse:
+				n += len(b.Name) + len(b.Input) + len(b.RawInput)
+			case agent.ToolResult:
+				n += len(b.Output)
+			}
+		}
+	}
+	return n
+}

@@ -103,27 +103,7 @@ func (m *strict) overflow(req agent.Request, summary bool, yield func(agent.Chun
 	yield(agent.Chunk{}, failed)
 }
 
-func (m *strict) size(req agent.Request) int {
-	n := len(req.System)
-	for _, s := range req.Tools {
-		n += len(s.Name) + len(s.Description) + len(s.Schema)
-	}
-	for _, msg := range req.Messages {
-		for _, b := range msg.Blocks {
-			switch b := b.(type) {
-			case agent.Text:
-				n += len(b.Text)
-			case agent.Note:
-				n += len(b.Text)
-			case agent.ToolUse:
-				n += len(b.Name) + len(b.Input) + len(b.RawInput)
-			case agent.ToolResult:
-				n += len(b.Output)
-			}
-		}
-	}
-	return n / max(m.density, 1)
-}
+func (m *strict) size(req agent.Request) int { return agenttest.RequestBytes(req) / max(m.density, 1) }
 
 // says reports whether the person says this, in a text of its own.
 func says(messages []agent.Message, text string) bool {

@@ -42,8 +42,17 @@ func (s *Server) acceptPrompt(ctx context.Context, p PromptParams) rpc.Work {
 		if ctx.Err() != nil && errors.Is(context.Cause(ctx), rpc.ErrCancelled) {
 			return nil, rpc.ErrCancelled
 		}
-		return result, err
+		return result, withUnheard(err, s.sessions.unheard(t))
 	}
+}
+
+// withUnheard keeps the code of an error.
+func withUnheard(err error, said []string) error {
+	e, ok := errors.AsType[*rpc.Error](err)
+	if !ok || len(said) == 0 {
+		return err
+	}
+	return rpc.Errorf(e.Code, "%v", agent.WithUnheard(errors.New(e.Message), said))
 }
 
 func (p PromptParams) check() error {

@@ -152,6 +152,9 @@ func (r *sessions) start(t *turn, sess *session) {
 func (r *sessions) unheard(t *turn) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if t.started { // its session has them
+		return nil
+	}
 	return t.early
 }
 

@@ -336,3 +336,15 @@ func TestASteerDuringAReviewSaysThatItWaits(t *testing.T) {
 		}
 	}
 }
+
+// TestAPromptThatCanNotBeginGivesBackWhatWasSaid, beside its own error and code.
+func TestAPromptThatCanNotBeginGivesBackWhatWasSaid(t *testing.T) {
+	bad := rpc.Errorf(rpc.CodeInvalidParams, "the context x can't be used")
+	err := withUnheard(bad, []string{"use tabs"})
+	if e, ok := errors.AsType[*rpc.Error](err); !ok || e.Code != rpc.CodeInvalidParams || !strings.Contains(err.Error(), "can't be used") || !strings.Contains(err.Error(), `"use tabs"`) {
+		t.Errorf("the error is %v", err)
+	}
+	if withUnheard(bad, nil) != bad || withUnheard(nil, []string{"x"}) != nil {
+		t.Error("what has nothing to add is changed")
+	}
+}

@@ -13,7 +13,9 @@
 //	reader.go          what replies of both wires share; chatreader.go, responsesreader.go
 //	calls.go           calls out of fragments
 //	filter.go          reasoning and written calls in the text
-//	errors.go          what servers say when they refuse
+//	client.go          through openai-go; server.go is where to, redact.go what is secret
+//	errors.go          what servers say when they refuse: complaint.go reads it, wording.go
+//	                   and refused.go know their words, overflow.go their numbers
 //
 // Nothing is retried: that is the session's business. The package reads neither
 // environment nor disk.

@@ -78,6 +78,13 @@ func (p *past) answer(ctx context.Context, req agent.Request, summary bool, yiel
 		yield(agent.Chunk{Reply: &reply}, nil)
 		return
 	}
+	if p.next != nil {
+		if !summary {
+			reply = p.next()
+		}
+		yield(agent.Chunk{Reply: &reply}, nil)
+		return
+	}
 	switch p.pick(24) {
 	case 0:
 		fails(agent.ErrorProvider, 500)

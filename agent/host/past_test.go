@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 
 	"assent/agent"
+	"assent/agent/agenttest"
 	"assent/agent/host"
 	"assent/agent/journal"
 
@@ -43,6 +44,45 @@ func TestRandomPast(t *testing.T) {
 	})
 }
 
+// TestEveryBytePrefixIsThePastOfASession cuts a journal with a compaction in it at each
+// eighth byte and around each line end (ASSENT_PREFIXES=all: at each byte): what is read
+// is what the live session had at that moment.
+func TestEveryBytePrefixIsThePastOfASession(t *testing.T) {
+	p := &past{random: rand.New(rand.NewPCG(1, 1)), dir: t.TempDir(), runs: map[string]int{}, window: 2400, step: 8}
+	if os.Getenv("ASSENT_PREFIXES") == "all" {
+		p.step = 1
+	}
+	n := 0
+	p.next = func() agent.Message {
+		if n++; n%7 == 0 {
+			return agenttest.Say("part done")
+		}
+		first, second := agenttest.Use("", "look", fmt.Sprintf(`{"nonce":"%d","bytes":900}`, n)), agenttest.Use("", "no_such_tool", "{}")
+		return agenttest.Call(first, second)
+	}
+	opts := p.options()
+	opts.MaxTurns, opts.Window = 20, 2400
+	p.host = host.New(opts)
+	work := t.TempDir()
+	var err error
+	if p.session, err = p.host.Start(t.Context(), setup(work, host.ModeAsk)); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"the first", "the second"} {
+		p.say(text)
+		run(t, p.session, text)
+	}
+	data := p.journal(t)
+	if !bytes.Contains(data, []byte(`"type":"compacted"`)) {
+		t.Error("nothing was put in short")
+	}
+	p.checkPrefixes(t)
+	closed(t, p.host)
+	for _, f := range p.faults {
+		t.Error(f)
+	}
+}
+
 // past is one session and what is known of it from outside.
 type past struct {
 	dir string
@@ -51,7 +91,9 @@ type past struct {
 	random   *rand.Rand
 	window   int // tokens that the server takes
 	calm     bool
-	damaged  bool // the journal is not what a session wrote
+	damaged  bool                 // the journal is not what a session wrote
+	next     func() agent.Message // what the model says, instead of anything
+	step     int                  // of the bytes of the journal that are looked at; 0: a few
 	newest   string
 	requests [][]agent.Message // as the model saw them, without those for summaries; nil: in plain text
 	live0    int               // of them, before this process
@@ -265,11 +307,15 @@ func (p *past) checkPrefixes(t *testing.T) {
 		case agent.Answered:
 			want = withResult(want, r.Result)
 		}
-		if !known || p.pick(4) > 0 { // not all of them, for the sake of time
+		if !known || p.step == 0 && p.pick(4) > 0 { // not all of them, for the sake of time
 			continue
 		}
 		before := journal.History(entries[:i])
-		for _, cut := range []int{from, from + 1 + p.pick(at-from-1), at - 1, at} {
+		cuts := []int{from, from + 1 + p.pick(at-from-1), at - 1, at}
+		for cut := from + 1; p.step > 0 && cut < at-1; cut += p.step {
+			cuts = append(cuts, cut)
+		}
+		for _, cut := range cuts {
 			got, _, err := journal.Read(bytes.NewReader(data[:cut]))
 			if err != nil {
 				t.Fatal(err)

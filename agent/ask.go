@@ -25,11 +25,12 @@ func (r *run) ask(tools []Spec) (Message, error) {
 		} // else it may fit all the same: the server knows, we estimate
 	}
 	reply, so, err := r.send(tools)
-	if failed, ok := errors.AsType[*ModelError](err); ok && failed.Kind == ErrorContextOverflow && r.s.overflowed(failed, so.size) && !so.shown && r.ctx.Err() == nil {
+	if r.tooLong(err, so) && !so.shown && r.ctx.Err() == nil {
 		if err := r.compact(tools); err != nil {
 			return Message{}, err
 		}
 		reply, so, err = r.send(tools)
+		r.tooLong(err, so) // once is enough, but the next prompt knows more
 	}
 	if len(tools) < len(r.s.specs) && !so.shown && refusesResults(err) && r.ctx.Err() == nil {
 		reply, so, err = r.attempts(r.s.inPlainText(), purpose{})
@@ -44,6 +45,12 @@ func (r *run) ask(tools []Spec) (Message, error) {
 	}
 	r.turns++
 	return r.keep(reply, so.elapsed)
+}
+
+// tooLong reports whether a server refused a request as too long, and learns from it.
+func (r *run) tooLong(err error, so *partial) bool {
+	failed, ok := errors.AsType[*ModelError](err)
+	return ok && failed.Kind == ErrorContextOverflow && r.s.overflowed(failed, so.size)
 }
 
 // refusesResults reports whether a server may have refused calls and results because

@@ -260,3 +260,31 @@ func TestTheWordsOfThePersonAreTheirOwn(t *testing.T) {
 		t.Errorf("%+v", made)
 	}
 }
+
+// TestAServerThatCountsInAnotherWay: by its counts there is room for ever, and yet it
+// refuses, without a number. What it refuses counts for more.
+func TestAServerThatCountsInAnotherWay(t *testing.T) {
+	n := 0
+	m := &scriptedModel{}
+	m.answer = func(_ int, req agent.Request) (string, agent.Message, error) {
+		size := agenttest.RequestBytes(req)
+		if size > 12000 && !asksForSummary(req) {
+			return "", agent.Message{}, &agent.ModelError{Kind: agent.ErrorContextOverflow, Status: 400, Message: "too long"}
+		}
+		reply := agenttest.Say("part done")
+		if n++; n%9 != 0 && !asksForSummary(req) {
+			reply = agenttest.Call(callBig(n, 1500))
+		}
+		reply.Usage.Input = size / 11
+		return "", reply, nil
+	}
+	s, err := agent.New(agent.Config{Model: m, Store: &agenttest.Memory{}, Tools: []agent.Tool{big}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		if r := prompts(t, s, fmt.Sprint("prompt ", i)); r[0] != agent.StopComplete {
+			t.Errorf("prompt %d ended with %s", i, r[0])
+		}
+	}
+}

@@ -80,7 +80,7 @@ func TestRandomPastCatchesMutants(t *testing.T) {
 		{"the newest words are put in short", "compact.go", "m.Blocks = append(m.Blocks, newest...)", "_ = newest"},
 		{"the journal does not know of a compaction", "compact.go", "if err := r.emit(c); err != nil {", "if false {"},
 		{"the journal has another compaction", "compact.go", "c.Before, c.After = ", "c.Kept++\n\t\tc.Before, c.After = "},
-		{"an overflow ends the session", "ask.go", "r.s.overflowed(failed, so.size) && !so.shown && r.ctx.Err() == nil", "false"},
+		{"an overflow ends the session", "ask.go", "if r.tooLong(err, so) && !so.shown && r.ctx.Err() == nil {", "if false {"},
 	})
 }
 

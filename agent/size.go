@@ -23,18 +23,19 @@ func (s *Session) bytesOf(tokens int) int {
 func (s *Session) unsent() int { return s.bytes + textBytes(s.history[s.sound:]) }
 
 // overflowed learns from a server that refused a request of so many bytes as too long.
-// What it says of itself counts for more than what was set up. It reports false if the
-// request can't have been too long: then nothing is to be learned.
+// What it says of itself counts for more than what was set up, and that it refused for
+// more than how we count. It reports false if the request can't have been too long, in
+// whatever tokens: then nothing is to be learned.
 func (s *Session) overflowed(e *ModelError, bytes int) bool {
+	if bytes < leastWindow {
+		return false
+	}
 	if e.Tokens > 0 {
 		s.count(bytes, Usage{Input: e.Tokens})
 	}
 	limit := e.Limit
 	if limit < leastWindow { // it did not say, or something that can't be: less than this
-		limit = s.tokens(bytes) * 9 / 10
-	}
-	if limit < leastWindow {
-		return false
+		limit = max(s.tokens(bytes)*9/10, leastWindow)
 	}
 	if s.window == 0 || limit < s.window {
 		s.window = limit

@@ -102,8 +102,8 @@ func (h Hunk) meets(o Hunk) bool {
 // acceptedHunks is what of an edit the answer takes, and whether that is
 // anything at all.
 func acceptedHunks(e Edit, d PartDecision) ([]Hunk, bool) {
-	if len(e.Hunks) == 0 { // an empty new file, a rename, a delete
-		return nil, d.Accept
+	if len(e.Hunks) == 0 { // an empty new file, a rename, a delete, or nothing is left of an edit
+		return nil, d.Accept && e.Kind != EditText
 	}
 	hunks := chosenHunks(e, d)
 	if d.Rewrite != nil {
@@ -132,7 +132,7 @@ func chosenHunks(e Edit, d PartDecision) []Hunk {
 		case listed && hd.Accept && hd.Text != nil && *hd.Text != h.New:
 			h.New, h.By = *hd.Text, ByPerson
 			chosen = append(chosen, h)
-		case listed && hd.Accept, !listed && d.Accept:
+		case listed && hd.Accept, !listed && d.Accept && !h.Conflict:
 			chosen = append(chosen, h)
 		}
 	}

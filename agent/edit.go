@@ -49,6 +49,10 @@ type Hunk struct {
 	Old string // what is there
 	New string // what will be there
 	By  By     // who wrote New
+
+	// Conflict says that New was proposed for other lines: Old is what someone made of
+	// them while the question was open. It takes a yes of its own.
+	Conflict bool
 }
 
 // By says who wrote a text or took a decision.

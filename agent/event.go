@@ -6,12 +6,12 @@ import (
 )
 
 // Event is what [Session.Run] yields: [Delta], [Requested], [Appended],
-// [Responded], [Answered], [Proposed], [Decided], [Landed], [Compacted], [Retrying] or
-// [Done].
+// [Responded], [Answered], [Proposed], [Revised], [Decided], [Landed], [Compacted],
+// [Retrying] or [Done].
 type Event interface{ event() }
 
-// Record is what the session has the [Store] keep: every event but [Delta] and
-// [Retrying], and [Started].
+// Record is what the session has the [Store] keep: every event but [Delta], [Revised]
+// and [Retrying], and [Started].
 type Record interface{ record() }
 
 // Store keeps the records of one session. Append returns once the record is
@@ -83,6 +83,10 @@ type Answered struct {
 // Proposed is a question, about to be put to the person or answered by a policy.
 type Proposed struct{ Proposal Proposal }
 
+// Revised is an open question whose texts moved. The last revision is on record, as
+// [Proposed], before its answer is.
+type Revised struct{ Proposal Proposal }
+
 // Decided is the answer to a proposal, before anything of it lands.
 type Decided struct {
 	ProposalID string
@@ -116,6 +120,7 @@ func (Retrying) event()  {}
 func (Appended) event()  {}
 func (Answered) event()  {}
 func (Proposed) event()  {}
+func (Revised) event()   {}
 func (Decided) event()   {}
 func (Landed) event()    {}
 func (Compacted) event() {}

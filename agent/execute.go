@@ -112,6 +112,7 @@ func (r *run) land(c *call) error {
 		edit, isEdit := a.verdict.edit, a.verdict.ok.Covers(a.verdict.edit)
 		switch {
 		case !isEdit:
+			landed = landed || a.part.moot()
 			said = append(said, outcome(a, landing))
 			continue
 		case r.ctx.Err() != nil:

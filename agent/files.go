@@ -33,9 +33,12 @@ type Editor interface {
 
 	// Review puts a proposal before the person and waits for the answer, without
 	// a time limit; it returns soon after ctx ends, and an answer that comes
-	// later does nothing. [ErrInterrupted] means that the connection was lost:
-	// nothing is decided. Any other error counts as a refusal of everything.
-	Review(ctx context.Context, p Proposal) (Decision, error)
+	// later does nothing. When the texts move meanwhile it calls revise with what
+	// the proposal is for them, see [Proposal.Revision]; the decision is for the
+	// newest revision for which that gave no error. [ErrInterrupted] means that the
+	// connection was lost: nothing is decided. Any other error counts as a refusal of
+	// everything.
+	Review(ctx context.Context, p Proposal, revise func(Proposal) error) (Decision, error)
 
 	// Apply lands an edit and says what is there now, verified. It refuses an
 	// edit that ok does not cover. If the file changed since the edit was

@@ -11,6 +11,11 @@ import (
 // error and a call that does not heed its context can't hold the loop. What f
 // returns after that is dropped. limit 0 means no limit.
 func guard[T any](ctx context.Context, limit time.Duration, f func(context.Context) (T, error)) (T, error) {
+	return guardWith(ctx, limit, nil, f)
+}
+
+// guardWith does meanwhile, on the goroutine of its caller, what comes in over errands.
+func guardWith[T any](ctx context.Context, limit time.Duration, errands <-chan func(), f func(context.Context) (T, error)) (T, error) {
 	type outcome struct {
 		value T
 		err   error
@@ -36,13 +41,19 @@ func guard[T any](ctx context.Context, limit time.Duration, f func(context.Conte
 		o.value, o.err = f(ctx)
 	}()
 	var o outcome
-	select {
-	case o = <-ended:
-	case <-ctx.Done():
+	for waiting := true; waiting; {
 		select {
-		case o = <-ended: // it ended at the same moment
-		default:
-			o.err = ctx.Err()
+		case o = <-ended:
+			waiting = false
+		case do := <-errands:
+			do()
+		case <-ctx.Done():
+			waiting = false
+			select {
+			case o = <-ended: // it ended at the same moment
+			default:
+				o.err = ctx.Err()
+			}
 		}
 	}
 	if ctx.Err() != nil && errors.Is(o.err, ctx.Err()) {

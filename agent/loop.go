@@ -147,13 +147,21 @@ func (r *run) finish(reason StopReason, err error) {
 // it is done, whoever listens.
 func (r *run) emit(e Event) error {
 	if rec, ok := e.(Record); ok {
-		if err := r.s.cfg.Store.Append(rec); err != nil {
-			return fmt.Errorf("the journal could not be written, so nothing more is done: %w", err)
+		if err := r.record(rec); err != nil {
+			return err
 		}
 	}
 	if !r.left && !r.yield(e, nil) {
 		r.left = true
 		r.cancel()
+	}
+	return nil
+}
+
+// record has the journal keep what must be known before it is done.
+func (r *run) record(rec Record) error {
+	if err := r.s.cfg.Store.Append(rec); err != nil {
+		return fmt.Errorf("the journal could not be written, so nothing more is done: %w", err)
 	}
 	return nil
 }

@@ -12,6 +12,9 @@ import (
 // denied reports whether something of the part was refused. A text that the
 // person put in the place of the model's is no refusal.
 func (a answer) denied() bool {
+	if a.part.moot() {
+		return false
+	}
 	if _, isEdit := a.part.Effect.(Edit); !isEdit || a.whole() {
 		return len(a.verdict.ok.effects) == 0
 	}
@@ -61,6 +64,9 @@ func outcome(a answer, l Landing) string {
 	said := []string{headline(a, l)}
 	for _, h := range a.verdict.refused {
 		line := fmt.Sprintf("Not landed, %s: %s", a.refusedBy(), a.describe(edit, h))
+		if h.Conflict {
+			line += " (Meanwhile the person changed these lines; the first text is theirs.)"
+		}
 		if c := a.verdict.hunkComments[h.ID]; c != "" {
 			line += fmt.Sprintf(" The person says of it: %q", c)
 		}
@@ -73,6 +79,9 @@ func outcome(a answer, l Landing) string {
 		case h.By == ByPerson && slices.Contains(l.Landed, h.ID):
 			said = append(said, a.ownText(edit, h))
 		}
+	}
+	for _, h := range a.part.Moot {
+		said = append(said, "Already there, since the person wrote the same meanwhile: "+a.describe(edit, h))
 	}
 	said = append(said, a.words())
 	if l.Foreign != "" {
@@ -89,6 +98,8 @@ func headline(a answer, l Landing) string {
 	done := map[EditKind]string{EditText: "edited", EditCreate: "created", EditDelete: "deleted", EditRename: "renamed to " + a.part.To.Name}[edit.Kind]
 	hunks := len(a.verdict.edit.Hunks) + len(a.verdict.refused)
 	switch {
+	case a.part.moot():
+		return fmt.Sprintf("%s was not %s, and need not be: its text has the change already.", name, done)
 	case len(a.verdict.ok.effects) == 0:
 		return fmt.Sprintf("%s was not %s: %s.", name, done, a.refusedBy())
 	case l.Status == LandFailed && len(l.Conflicts) > 0:

@@ -1,6 +1,9 @@
 package agent
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Proposal is one question to the person: all that the consecutive calls of a
 // reply want to do, a part for each effect.
@@ -9,6 +12,22 @@ type Proposal struct {
 	Revision int    // from 1; a new one each time the texts move under an open question
 	Title    string // "Edit notes.txt: +3 −1"
 	Parts    []Part
+}
+
+// Titled is the proposal with the title that its parts give it.
+func (p Proposal) Titled() Proposal {
+	if len(p.Parts) == 0 {
+		return p
+	}
+	files := map[string]bool{}
+	for _, part := range p.Parts {
+		files[part.Info.Path] = true
+	}
+	p.Title = p.Parts[0].Title()
+	if len(p.Parts) > 1 {
+		p.Title = fmt.Sprintf("%d changes in %d files, first: %s", len(p.Parts), len(files), p.Title)
+	}
+	return p
 }
 
 // Part is one effect in a proposal. Path facts come from the editor, not from
@@ -22,6 +41,53 @@ type Part struct {
 	// Alone says that a yes to several parts at once must not cover this one: it
 	// is protected, secret or outside, and needs a yes of its own.
 	Alone bool
+
+	// Conflict says of a delete that someone changed the text while the question was
+	// open. It takes a yes of its own.
+	Conflict bool
+	// Moot are the proposed hunks that the text has meanwhile without us. An edit may
+	// have no others left.
+	Moot []Hunk
+}
+
+// moot reports whether nothing of the part is left to decide.
+func (p Part) moot() bool {
+	e, isEdit := p.Effect.(Edit)
+	return isEdit && e.Kind == EditText && len(e.Hunks) == 0
+}
+
+// checkRevision reports whether a proposal is one that the texts moved under: it asks for
+// the same effects, and where hunks are others than they were, it says so.
+func checkRevision(first, next Proposal) error {
+	if next.ID != first.ID || len(next.Parts) != len(first.Parts) {
+		return fmt.Errorf("revision %d of proposal %s is another proposal", next.Revision, first.ID)
+	}
+	for i, p := range next.Parts {
+		was := first.Parts[i]
+		now, isEdit := p.Effect.(Edit)
+		before, wasEdit := was.Effect.(Edit)
+		switch {
+		case p.Use.ID != was.Use.ID || p.Alone != was.Alone || isEdit != wasEdit:
+			return fmt.Errorf("revision %d of proposal %s changes part %d", next.Revision, first.ID, i)
+		case !isEdit:
+			if !was.Effect.same(p.Effect) {
+				return fmt.Errorf("revision %d of proposal %s changes part %d", next.Revision, first.ID, i)
+			}
+			continue
+		case now.Path != before.Path || now.Kind != before.Kind || now.To != before.To:
+			return fmt.Errorf("revision %d of proposal %s changes another file", next.Revision, first.ID)
+		}
+		if err := now.Check(); err != nil && !p.moot() {
+			return err
+		}
+		for _, h := range now.Hunks {
+			kept := slices.ContainsFunc(before.Hunks, func(o Hunk) bool { return o.ID == h.ID && o.Old == h.Old && o.New == h.New })
+			if h.By != ByAgent || !kept && !h.Conflict {
+				return fmt.Errorf("revision %d of proposal %s has a hunk that was not proposed", next.Revision, first.ID)
+			}
+		}
+	}
+	return nil
 }
 
 // Title says in a few words what the part does.

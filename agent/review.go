@@ -51,15 +51,43 @@ func (r *run) consent(batch []*call) error {
 		}
 	}
 	for _, g := range ruled {
-		if err := r.decide(g.questions, func(p Proposal) (Decision, error) { return ruling(p, g.verdict), nil }); err != nil {
+		if err := r.decide(g.questions, func(p Proposal) (Proposal, Decision, error) { return p, ruling(p, g.verdict), nil }); err != nil {
 			return err
 		}
 	}
-	return r.decide(open, func(p Proposal) (Decision, error) {
-		r.s.steers.ask(true)
-		defer r.s.steers.ask(false)
-		return guard(r.ctx, 0, func(ctx context.Context) (Decision, error) { return r.s.cfg.Editor.Review(ctx, p) })
+	return r.decide(open, r.review)
+}
+
+// review has the person decide, and returns the revision that they decided on. The
+// editor reports each from a goroutine of its own; only this one yields.
+func (r *run) review(p Proposal) (Proposal, Decision, error) {
+	r.s.steers.ask(true)
+	defer r.s.steers.ask(false)
+	newest, errands := p, make(chan func())
+	d, err := guardWith(r.ctx, 0, errands, func(ctx context.Context) (Decision, error) {
+		return r.s.cfg.Editor.Review(ctx, p, func(next Proposal) error {
+			done := make(chan error, 1)
+			select {
+			case errands <- func() { done <- r.revise(p, &newest, next) }:
+				return <-done
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		})
 	})
+	return newest, d, err
+}
+
+// revise shows what became of an open question.
+func (r *run) revise(first Proposal, newest *Proposal, next Proposal) error {
+	if next.Revision <= newest.Revision {
+		return fmt.Errorf("revision %d of proposal %s comes after %d", next.Revision, first.ID, newest.Revision)
+	}
+	if err := checkRevision(first, next); err != nil {
+		return err
+	}
+	*newest = next
+	return r.emit(Revised{next})
 }
 
 func ruling(p Proposal, v Verdict) Decision {
@@ -73,7 +101,7 @@ func ruling(p Proposal, v Verdict) Decision {
 // decide records a proposal, gets its answer from decider, and records that
 // before anything of it is done. Whatever is not a clear yes is a no. A cancel
 // refuses without a decision, and so does every answer that comes after it.
-func (r *run) decide(questions []question, decider func(Proposal) (Decision, error)) error {
+func (r *run) decide(questions []question, decider func(Proposal) (Proposal, Decision, error)) error {
 	if len(questions) == 0 {
 		return nil
 	}
@@ -81,11 +109,11 @@ func (r *run) decide(questions []question, decider func(Proposal) (Decision, err
 		cancelAll(questions)
 		return nil
 	}
-	p := r.propose(questions)
-	if err := r.emit(Proposed{p}); err != nil {
+	first := r.propose(questions)
+	if err := r.emit(Proposed{first}); err != nil {
 		return err
 	}
-	d, err := decider(p)
+	p, d, err := decider(first)
 	if errors.Is(err, ErrInterrupted) {
 		return err
 	}
@@ -98,11 +126,17 @@ func (r *run) decide(questions []question, decider func(Proposal) (Decision, err
 	}
 	d.By = orDefault(d.By, ByPerson)
 	d.Parts = fitting(p, d.Parts)
+	if p.Revision != first.Revision {
+		if err := r.record(Proposed{p}); err != nil {
+			return err
+		}
+	}
 	if err := r.emit(Decided{ProposalID: p.ID, Revision: p.Revision, Decision: d}); err != nil {
 		return err
 	}
 	for i, q := range questions {
-		r.take(q, answer{proposal: p.ID, part: q.part, verdict: weigh(q.part, d.Parts[i]), by: d.By, comment: d.Comment})
+		part := p.Parts[i]
+		r.take(q, answer{proposal: p.ID, part: part, verdict: weigh(part, d.Parts[i]), by: d.By, comment: d.Comment})
 	}
 	return nil
 }
@@ -128,16 +162,14 @@ func (r *run) take(q question, a answer) {
 // propose makes one proposal of the parts, named after its first call.
 func (r *run) propose(questions []question) Proposal {
 	first := questions[0].part
-	p := Proposal{ID: "p-" + first.Use.ID, Revision: 1, Title: first.Title()}
+	p := Proposal{ID: "p-" + first.Use.ID, Revision: 1}
 	for n := 2; r.proposed[p.ID]; n++ { // a call whose parts are answered apart
 		p.ID = fmt.Sprintf("p-%s-%d", first.Use.ID, n)
 	}
 	r.proposed[p.ID] = true
 	taken := map[string]bool{}
-	files := map[string]bool{}
 	for _, q := range questions {
 		part := q.part
-		files[part.Info.Path] = true
 		if e, ok := part.Effect.(Edit); ok {
 			for i, h := range e.Hunks { // the same line inserted twice, by two calls
 				for n := 2; taken[e.Hunks[i].ID]; n++ {
@@ -148,8 +180,5 @@ func (r *run) propose(questions []question) Proposal {
 		}
 		p.Parts = append(p.Parts, part)
 	}
-	if len(p.Parts) > 1 {
-		p.Title = fmt.Sprintf("%d changes in %d files, first: %s", len(p.Parts), len(files), p.Title)
-	}
-	return p
+	return p.Titled()
 }

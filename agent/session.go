@@ -178,7 +178,7 @@ func (nobody) List(context.Context, string) iter.Seq2[Info, error] {
 	}
 }
 
-func (nobody) Review(context.Context, Proposal) (Decision, error) {
+func (nobody) Review(context.Context, Proposal, func(Proposal) error) (Decision, error) {
 	return Decision{By: ByHeadless, Comment: "there is nobody to ask"}, nil
 }
 

@@ -23,6 +23,8 @@ const Root = "/w"
 type Person struct {
 	// Answer is what the person says; nil accepts everything.
 	Answer func(ctx context.Context, p agent.Proposal) (agent.Decision, error)
+	// Revise, if set, is what becomes of a proposal before it is answered.
+	Revise func(p agent.Proposal) agent.Proposal
 	// BeforeApply, if set, is called before an edit lands; its error is the answer.
 	BeforeApply func(e agent.Edit) error
 
@@ -140,7 +142,13 @@ func (p *Person) List(ctx context.Context, dir string) iter.Seq2[agent.Info, err
 }
 
 // Review asks Answer.
-func (p *Person) Review(ctx context.Context, q agent.Proposal) (agent.Decision, error) {
+func (p *Person) Review(ctx context.Context, q agent.Proposal, revise func(agent.Proposal) error) (agent.Decision, error) {
+	if p.Revise != nil {
+		q = p.Revise(q)
+		if err := revise(q); err != nil {
+			return agent.Decision{}, err
+		}
+	}
 	p.mu.Lock()
 	p.asked = append(p.asked, q)
 	p.mu.Unlock()

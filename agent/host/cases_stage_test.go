@@ -18,7 +18,7 @@ type onStage struct {
 	stage *stage
 }
 
-func (p onStage) Review(_ context.Context, q agent.Proposal) (agent.Decision, error) {
+func (p onStage) Review(_ context.Context, q agent.Proposal, _ func(agent.Proposal) error) (agent.Decision, error) {
 	p.stage.asked = append(p.stage.asked, q)
 	if p.stage.review != nil {
 		return p.stage.review(q), nil

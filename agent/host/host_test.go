@@ -22,7 +22,7 @@ import (
 // agreeable is a person who says yes to everything, on a real workspace.
 type agreeable struct{ *workspace.Workspace }
 
-func (agreeable) Review(_ context.Context, p agent.Proposal) (agent.Decision, error) {
+func (agreeable) Review(_ context.Context, p agent.Proposal, _ func(agent.Proposal) error) (agent.Decision, error) {
 	return agenttest.AcceptAll(p), nil
 }
 

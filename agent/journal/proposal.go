@@ -32,6 +32,10 @@ func (l *line) proposal(p agent.Proposal) error {
 		}
 		l.info("info", part.Info)
 		l.info("toInfo", part.To)
+		l.flag("conflict", part.Conflict)
+		if len(part.Moot) > 0 {
+			l.hunks("moot", part.Moot)
+		}
 		l.end('}')
 	}
 	l.end(']')
@@ -105,6 +109,7 @@ func (l *line) hunks(name string, hunks []agent.Hunk) {
 		l.text("old", h.Old)
 		l.text("new", h.New)
 		l.word("by", string(h.By))
+		l.flag("conflict", h.Conflict)
 		l.end('}')
 	}
 	l.end(']')
@@ -139,6 +144,8 @@ type partWire struct {
 	Effect    *effectWire `json:"effect"`
 	Info      infoWire    `json:"info"`
 	ToInfo    infoWire    `json:"toInfo"`
+	Conflict  bool        `json:"conflict"`
+	Moot      []hunkWire  `json:"moot"`
 }
 
 func (w proposedWire) record() (agent.Record, error) {
@@ -153,6 +160,9 @@ func (w proposedWire) record() (agent.Record, error) {
 			Effect: effect,
 			Info:   part.Info.info(),
 			To:     part.ToInfo.info(),
+
+			Conflict: part.Conflict,
+			Moot:     plainHunks(part.Moot),
 		})
 	}
 	return agent.Proposed{Proposal: p}, nil
@@ -221,13 +231,15 @@ type hunkWire struct {
 	Old text `json:"old"`
 	New text `json:"new"`
 	By  text `json:"by"`
+
+	Conflict bool `json:"conflict"`
 }
 
 func plainHunks(ws []hunkWire) []agent.Hunk {
 	var hunks []agent.Hunk
 	for _, w := range ws {
 		hunks = append(hunks, agent.Hunk{
-			ID: string(w.ID), At: w.At, Old: string(w.Old), New: string(w.New), By: agent.By(w.By),
+			ID: string(w.ID), At: w.At, Old: string(w.Old), New: string(w.New), By: agent.By(w.By), Conflict: w.Conflict,
 		})
 	}
 	return hunks

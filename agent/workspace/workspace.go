@@ -43,6 +43,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"assent/agent"
 )
 
 // Workspace is some folders on disk. It may be used by several sessions at once.
@@ -143,4 +145,19 @@ func (w *Workspace) Folders() []string {
 		paths = append(paths, f.path)
 	}
 	return paths
+}
+
+// Now is the text that the file of a planned edit has at this moment, as an editor shows
+// it or else on disk. It is for the person who decides on the edit: what a tool may
+// read goes through Read.
+func (w *Workspace) Now(e agent.Edit) (text string, known bool) {
+	t, err := w.find(e.Path)
+	if err != nil || t.Path != e.Path {
+		return "", false
+	}
+	if text, open, err := w.buffer(t.Path); open || err != nil {
+		return text, err == nil
+	}
+	f, err := w.readDisk(t)
+	return f.Text, err == nil
 }

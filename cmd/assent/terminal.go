@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"assent/agent"
+	"assent/agent/host"
 	"assent/agent/workspace"
 )
 
@@ -16,9 +17,28 @@ type terminal struct {
 	*console
 }
 
-// Review shows several changes together, and asks about them one by one if the
+// Review implements [agent.Editor]. Files that change meanwhile are asked about again
+// where that matters.
+func (t *terminal) Review(ctx context.Context, p agent.Proposal, revise func(agent.Proposal) error) (agent.Decision, error) {
+	return host.Review{Ask: t.ask, Now: t.Now}.Run(ctx, p, revise)
+}
+
+func (t *terminal) ask(ctx context.Context, q *host.Question) (host.Answer, error) {
+	p := agent.Proposal{Revision: q.Proposal.Revision}
+	for _, i := range q.Parts {
+		p.Parts = append(p.Parts, q.Proposal.Parts[i])
+	}
+	said, err := t.decide(ctx, p)
+	a := host.Answer{Revision: p.Revision, Decision: agent.Decision{By: said.By, Comment: said.Comment, Parts: make([]agent.PartDecision, len(q.Proposal.Parts))}}
+	for n, d := range said.Parts {
+		a.Decision.Parts[q.Parts[n]] = d
+	}
+	return a, err
+}
+
+// decide shows several changes together, and asks about them one by one if the
 // person wants it, or if one of them needs an answer of its own.
-func (t *terminal) Review(ctx context.Context, p agent.Proposal) (agent.Decision, error) {
+func (t *terminal) decide(ctx context.Context, p agent.Proposal) (agent.Decision, error) {
 	d := agent.Decision{By: agent.ByPerson, Parts: make([]agent.PartDecision, len(p.Parts))}
 	alone := slices.ContainsFunc(p.Parts, func(part agent.Part) bool { return part.Alone })
 	if len(p.Parts) > 1 && !alone {
@@ -71,7 +91,11 @@ func (t *terminal) show(part agent.Part, count string) {
 	for _, note := range notes(part) {
 		fmt.Fprintln(t.out, t.style.paint(red, note))
 	}
-	if edit, ok := part.Effect.(agent.Edit); ok {
+	edit, _ := part.Effect.(agent.Edit)
+	if part.Conflict || slices.ContainsFunc(edit.Hunks, func(h agent.Hunk) bool { return h.Conflict }) {
+		fmt.Fprintln(t.out, t.style.paint(red, inline(part.Info.Name)+" was changed meanwhile; this is what the change would be now."))
+	}
+	if edit.Kind != "" {
 		fmt.Fprint(t.out, t.style.colourDiff(unified(inline(part.Info.Name), edit, edit.Hunks)))
 	}
 }
@@ -207,6 +231,6 @@ func (t *terminal) reviewHunk(ctx context.Context, name string, e agent.Edit, i 
 type headless struct{ *workspace.Workspace }
 
 // Review refuses, and says how a person can allow.
-func (headless) Review(context.Context, agent.Proposal) (agent.Decision, error) {
+func (headless) Review(context.Context, agent.Proposal, func(agent.Proposal) error) (agent.Decision, error) {
 	return agent.Decision{By: agent.ByHeadless, Comment: "nobody can be asked here; run assent in a terminal, or with --allow edit (which never covers protected, secret or outside files)"}, nil
 }

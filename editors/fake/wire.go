@@ -86,7 +86,8 @@ type ReviewFile struct {
 	OldText   string `json:"oldText"`
 	NewText   string `json:"newText"`
 	Hunks     []Hunk `json:"hunks"`
-	Alone     bool   `json:"alone"` // a yes to several files does not cover it
+	Alone     bool   `json:"alone"`    // a yes to several files does not cover it
+	Conflict  bool   `json:"conflict"` // of a delete: the text was changed meanwhile
 	Protected bool   `json:"protected"`
 	Secret    bool   `json:"secret"`
 	Outside   bool   `json:"outside"`
@@ -94,14 +95,14 @@ type ReviewFile struct {
 
 // Hunk is one change of a file. Lines count from 0.
 type Hunk struct {
-	ID       string          `json:"id"`
-	OldStart int             `json:"oldStart"`
-	OldLines int             `json:"oldLines"`
-	NewStart int             `json:"newStart"`
-	NewLines int             `json:"newLines"`
-	OldText  string          `json:"oldText"`
-	NewText  string          `json:"newText"`
-	Conflict json.RawMessage `json:"conflict"`
+	ID       string `json:"id"`
+	OldStart int    `json:"oldStart"`
+	OldLines int    `json:"oldLines"`
+	NewStart int    `json:"newStart"`
+	NewLines int    `json:"newLines"`
+	OldText  string `json:"oldText"`
+	NewText  string `json:"newText"`
+	Conflict bool   `json:"conflict"` // the person changed the lines meanwhile; takes a yes of its own
 }
 
 // Answer is the result of assent/review. Decision is accept, reject or

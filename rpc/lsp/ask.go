@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"assent/agent"
@@ -138,6 +139,10 @@ func (e *editor) question(ctx context.Context, text string, actions ...string) (
 // warning says why a change needs a second look.
 func warning(part agent.Part) string {
 	var why []string
+	edit, _ := part.Effect.(agent.Edit)
+	if part.Conflict || slices.ContainsFunc(edit.Hunks, func(h agent.Hunk) bool { return h.Conflict }) {
+		why = append(why, "its text was changed meanwhile; what is asked now is for the lines as they are")
+	}
 	if part.Info.Secret || part.To.Secret {
 		why = append(why, "it may hold secrets")
 	}

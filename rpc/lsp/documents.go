@@ -199,6 +199,13 @@ func (d *documents) await(ctx context.Context, path string, wanted func(doc docu
 	}
 }
 
+// watch is closed at the next change of a document.
+func (d *documents) watch() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.changed
+}
+
 // nudge has those who wait look again.
 func (d *documents) nudge() {
 	d.mu.Lock()

@@ -88,7 +88,8 @@ type (
 		IsError   bool   `json:"isError"`
 		MS        int64  `json:"ms"`
 	}
-	// ProposedEvent is a question before it is asked: "proposed".
+	// ProposedEvent is a question before it is asked, and each time the texts move while
+	// it is open: "proposed".
 	ProposedEvent struct {
 		Type       string     `json:"type"`
 		ProposalID string     `json:"proposalId"`
@@ -188,6 +189,9 @@ func (x *Events) Of(e agent.Event) []any {
 	case agent.Answered:
 		return []any{ToolResultEvent{"tool_result", e.Use.ID, e.Result.Output, e.Result.IsError, wholeMS(e.Elapsed)}}
 	case agent.Proposed:
+		x.open = e.Proposal
+		return []any{x.proposed(e.Proposal)}
+	case agent.Revised:
 		x.open = e.Proposal
 		return []any{x.proposed(e.Proposal)}
 	case agent.Decided:

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"assent/agent"
+	"assent/agent/host"
 
 	"go.lsp.dev/protocol"
 )
@@ -86,8 +87,8 @@ func FuzzReviewAnswer(f *testing.F) {
 			return // a refusal: see TestAnAnswerThatIsNotUnderstoodIsANo
 		}
 		p := manyParts()
-		out := agent.Decision{Parts: make([]agent.PartDecision, len(p.Parts))}
-		r := reading{p: p, out: &out}
+		out := host.Answer{Decision: agent.Decision{Parts: make([]agent.PartDecision, len(p.Parts))}}
+		r := reading{q: &host.Question{Proposal: p}, p: p, out: &out}
 		for i, part := range p.Parts {
 			r.parts = append(r.parts, i)
 			r.files = append(r.files, new(Events).file(part, part.Effect.(agent.Edit)))
@@ -96,7 +97,7 @@ func FuzzReviewAnswer(f *testing.F) {
 			return // and what was read is thrown away
 		}
 		for i, part := range p.Parts {
-			check(t, answer, part, out.Parts[i], slices.Contains(r.left, i))
+			check(t, answer, part, out.Decision.Parts[i], slices.Contains(out.Unsaid, i))
 		}
 	})
 }

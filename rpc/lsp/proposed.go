@@ -33,7 +33,7 @@ func (x *Events) proposed(p agent.Proposal) ProposedEvent {
 func (x *Events) file(part agent.Part, e agent.Edit) FileEdit {
 	f := FileEdit{
 		ToolUseID: part.Use.ID, Title: part.Title(), Kind: string(e.Kind), NewText: e.New(), Hunks: []Hunk{},
-		Alone: part.Alone, Protected: part.Info.Protected || part.To.Protected, Secret: part.Info.Secret || part.To.Secret, Outside: part.Info.Outside || part.To.Outside,
+		Alone: part.Alone, Conflict: part.Conflict, Protected: part.Info.Protected || part.To.Protected, Secret: part.Info.Secret || part.To.Secret, Outside: part.Info.Outside || part.To.Outside,
 	}
 	f.URI, f.Version = x.place(e.Path)
 	if e.Kind != agent.EditCreate {
@@ -47,7 +47,7 @@ func (x *Events) file(part agent.Part, e agent.Edit) FileEdit {
 		before += lineBreaks(e.Old[at:h.At])
 		at = h.At
 		oldLines, newLines := lineCount(h.Old), lineCount(h.New)
-		f.Hunks = append(f.Hunks, Hunk{h.ID, before, oldLines, before + moved, newLines, h.Old, h.New})
+		f.Hunks = append(f.Hunks, Hunk{h.ID, before, oldLines, before + moved, newLines, h.Old, h.New, h.Conflict})
 		moved += newLines - oldLines
 	}
 	return f

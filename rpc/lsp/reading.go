@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assent/agent"
+	"assent/agent/host"
 	"assent/agent/workspace"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -106,12 +107,12 @@ func readChoice(raw json.RawMessage, actions []string) (title string, err error)
 
 // reading turns the answer to a review into decisions.
 type reading struct {
-	p      agent.Proposal
-	parts  []int      // of the proposal
-	files  []FileEdit // as they were sent, one each
+	q      *host.Question
+	p      agent.Proposal // the revision that the answer is for, as far as it says
+	parts  []int          // of the proposal
+	files  []FileEdit     // as they were sent, one each
 	result ReviewResult
-	out    *agent.Decision
-	left   []int
+	out    *host.Answer
 	said   map[string]string // verdicts on files, by key
 }
 
@@ -119,13 +120,14 @@ func (r *reading) read(raw json.RawMessage) error {
 	if err := strictly(raw, &r.result); err != nil {
 		return err
 	}
+	if err := r.readRevision(); err != nil {
+		return err
+	}
 	switch {
-	case r.result.Revision != nil && *r.result.Revision != r.p.Revision:
-		return fmt.Errorf("it is for revision %d, and %d was asked", *r.result.Revision, r.p.Revision)
 	case !slices.Contains([]string{accept, reject, partly}, r.result.Decision):
 		return fmt.Errorf("the decision %q is none of accept, reject and partial", r.result.Decision)
 	}
-	r.out.Comment = r.result.Comment
+	r.out.Decision.Comment = r.result.Comment
 	if r.result.Decision == reject {
 		return nil
 	}
@@ -138,14 +140,27 @@ func (r *reading) read(raw json.RawMessage) error {
 	return r.readEdited()
 }
 
+// readRevision takes the revision for which the answer is.
+func (r *reading) readRevision() error {
+	if r.result.Revision == nil {
+		return nil
+	}
+	shown, known := r.q.Shown(*r.result.Revision)
+	if !known {
+		return fmt.Errorf("it is for revision %d, and %d was asked", *r.result.Revision, r.p.Revision)
+	}
+	r.p, r.out.Revision = shown, shown.Revision
+	return nil
+}
+
 // readFiles takes the decision on all and those on single files.
 func (r *reading) readFiles() error {
 	for _, i := range r.parts {
-		part := &r.out.Parts[i]
+		part := &r.out.Decision.Parts[i]
 		part.Accept = r.result.Decision == accept
-		if part.Accept && r.p.Parts[i].Alone && len(r.p.Parts) > 1 && len(r.parts) > 1 {
+		if part.Accept && (r.p.Parts[i].Alone || r.p.Parts[i].Conflict) && len(r.parts) > 1 {
 			part.Accept = false
-			r.left = append(r.left, i)
+			r.out.Unsaid = append(r.out.Unsaid, i)
 		}
 	}
 	r.said = map[string]string{}
@@ -163,7 +178,7 @@ func (r *reading) readFiles() error {
 		r.said[key] = verdict
 		for _, i := range here {
 			r.settled(i)
-			r.out.Parts[i].Accept = verdict == accept
+			r.out.Decision.Parts[i].Accept = verdict == accept
 		}
 	}
 	return nil
@@ -183,7 +198,7 @@ func (r *reading) of(uri string) []int {
 
 // settled notes that a part was answered for itself.
 func (r *reading) settled(i int) {
-	r.left = slices.DeleteFunc(r.left, func(l int) bool { return l == i })
+	r.out.Unsaid = slices.DeleteFunc(r.out.Unsaid, func(l int) bool { return l == i })
 }
 
 func (r *reading) readHunks() error {
@@ -196,7 +211,7 @@ func (r *reading) readHunks() error {
 		if err != nil {
 			return fmt.Errorf("the verdict on hunk %s: %w", id, err)
 		}
-		part := &r.out.Parts[i]
+		part := &r.out.Decision.Parts[i]
 		if part.Hunks == nil {
 			part.Hunks = map[string]agent.HunkDecision{}
 		}
@@ -226,12 +241,20 @@ func readHunk(raw json.RawMessage, edit agent.Edit, hunk agent.Hunk) (agent.Hunk
 	return d, nil
 }
 
+// hunk finds a hunk in the revision that the answer is for, or in all that were shown
+// since it was asked.
 func (r *reading) hunk(id string) (int, agent.Edit, agent.Hunk, bool) {
-	for _, i := range r.parts {
-		edit := r.p.Parts[i].Effect.(agent.Edit)
-		for _, h := range edit.Hunks {
-			if h.ID == id {
-				return i, edit, h, true
+	shown := []agent.Proposal{r.p}
+	if r.result.Revision == nil {
+		shown = r.q.Since()
+	}
+	for _, p := range shown {
+		for _, i := range r.parts {
+			edit := p.Parts[i].Effect.(agent.Edit)
+			for _, h := range edit.Hunks {
+				if h.ID == id {
+					return i, edit, h, true
+				}
 			}
 		}
 	}
@@ -259,16 +282,16 @@ func (r *reading) readEdited() error {
 			switch {
 			case kind == agent.EditDelete || kind == agent.EditRename:
 				return fmt.Errorf("%s is to be gone, so it has no edited text", uri)
-			case len(r.out.Parts[i].Hunks) > 0:
+			case len(r.out.Decision.Parts[i].Hunks) > 0:
 				return fmt.Errorf("%s has an edited text, and verdicts on its hunks", uri)
 			}
 			r.settled(i)
-			r.out.Parts[i] = agent.PartDecision{}
+			r.out.Decision.Parts[i] = agent.PartDecision{}
 		}
 		first := r.p.Parts[here[0]].Effect.(agent.Edit)
 		rewrite := workspace.Diff(first.Old, workspace.MatchLineEnds(text, first.Old, first.Old))
 		if rewrite != nil { // else the old text: nothing is wanted
-			r.out.Parts[here[0]] = agent.PartDecision{Accept: true, Rewrite: rewrite}
+			r.out.Decision.Parts[here[0]] = agent.PartDecision{Accept: true, Rewrite: rewrite}
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"assent/agent"
+	"assent/agent/host"
 	"assent/agent/workspace"
 	"assent/rpc"
 )
@@ -35,36 +36,43 @@ func (e *editor) Read(ctx context.Context, ok agent.Approval, path string) (agen
 	return f, err
 }
 
-// Review implements [agent.Editor]. Edits are asked in one review, or with plain
-// questions where the client has none; other effects one by one.
-func (e *editor) Review(ctx context.Context, p agent.Proposal) (agent.Decision, error) {
+// Review implements [agent.Editor]. While the question is open, the proposal follows the
+// texts that the client tells.
+func (e *editor) Review(ctx context.Context, p agent.Proposal, revise func(agent.Proposal) error) (agent.Decision, error) {
 	e.asking.Add(1)
 	defer e.asking.Done()
-	d := agent.Decision{By: agent.ByPerson, Parts: make([]agent.PartDecision, len(p.Parts))}
-	var edits []int
-	for i, part := range p.Parts {
-		if _, ok := part.Effect.(agent.Edit); ok {
-			edits = append(edits, i)
-			continue
-		}
-		answer, err := e.approve(ctx, p, part)
-		if err != nil {
-			return e.unanswered(err)
-		}
-		d.Parts[i] = answer
-	}
-	var err error
-	switch {
-	case len(edits) == 0:
-	case e.s.client.review:
-		err = e.review(ctx, p, edits, &d)
-	default:
-		err = e.ask(ctx, p, edits, &d)
-	}
+	d, err := host.Review{Ask: e.put, Now: e.Now, Changed: e.s.docs.watch}.Run(ctx, p, revise)
 	if err != nil {
 		return e.unanswered(err)
 	}
 	return d, nil
+}
+
+// put puts a question before the person. Edits are asked in one review, or with plain
+// questions where the client has none; other effects one by one.
+func (e *editor) put(ctx context.Context, q *host.Question) (host.Answer, error) {
+	a := host.Answer{Decision: agent.Decision{By: agent.ByPerson, Parts: make([]agent.PartDecision, len(q.Proposal.Parts))}}
+	var edits []int
+	for _, i := range q.Parts {
+		part := q.Proposal.Parts[i]
+		if _, ok := part.Effect.(agent.Edit); ok {
+			edits = append(edits, i)
+			continue
+		}
+		answer, err := e.approve(ctx, q.Proposal, part)
+		if err != nil {
+			return a, err
+		}
+		a.Decision.Parts[i] = answer
+	}
+	switch {
+	case len(edits) == 0:
+		return a, nil
+	case e.s.client.review:
+		return a, e.review(ctx, q, edits, &a)
+	}
+	a.Revision = q.Proposal.Revision
+	return a, e.ask(ctx, q.Proposal, edits, &a.Decision)
 }
 
 // errNobody says that the client has no way to ask.
@@ -96,44 +104,28 @@ func (e *editor) lost(err error) error {
 // codeServerCancelled is what some clients answer instead when they close.
 const codeServerCancelled = -32802
 
-// review asks with assent/review. What must be answered alone and was not is asked
-// again, alone; what is said then is about that part.
-func (e *editor) review(ctx context.Context, p agent.Proposal, parts []int, d *agent.Decision) error {
-	left, err := e.reviewOnce(ctx, p, parts, d)
-	for _, i := range left {
-		if err != nil {
-			return err
-		}
-		alone := agent.Decision{Parts: make([]agent.PartDecision, len(p.Parts))}
-		_, err = e.reviewOnce(ctx, p, []int{i}, &alone)
-		d.Parts[i] = alone.Parts[i]
-		d.Parts[i].Comment = alone.Comment
-	}
-	return err
-}
-
-// reviewOnce asks about some parts and notes the answers. left are those that need a
-// yes of their own and got only that to all.
-func (e *editor) reviewOnce(ctx context.Context, p agent.Proposal, parts []int, d *agent.Decision) (left []int, err error) {
+// review asks with assent/review about some parts, and reads the answer.
+func (e *editor) review(ctx context.Context, q *host.Question, parts []int, a *host.Answer) error {
 	wire := Events{Place: e.s.place}
+	p := q.Proposal
 	params := ReviewParams{SessionID: e.session, ProposalID: p.ID, Revision: p.Revision, Title: p.Title}
 	for _, i := range parts {
 		params.Files = append(params.Files, wire.file(p.Parts[i], p.Parts[i].Effect.(agent.Edit)))
 	}
 	var raw json.RawMessage
 	end := e.s.waitFor(e.session, "review: "+p.Title)
-	err = e.s.conn.Call(ctx, methodReview, params, &raw)
+	err := e.s.conn.Call(ctx, methodReview, params, &raw)
 	end()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := reading{p: p, parts: parts, files: params.Files, out: d}
+	r := reading{q: q, p: p, parts: parts, files: params.Files, out: a}
 	if err := r.read(raw); err != nil {
 		for _, i := range parts {
-			d.Parts[i] = agent.PartDecision{}
+			a.Decision.Parts[i] = agent.PartDecision{}
 		}
-		d.By, d.Comment = agent.ByHeadless, notUnderstood(err)
-		return nil, nil
+		a.Unsaid, a.Revision = nil, 0
+		a.Decision.By, a.Decision.Comment = agent.ByHeadless, notUnderstood(err)
 	}
-	return r.left, nil
+	return nil
 }

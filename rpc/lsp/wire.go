@@ -209,6 +209,7 @@ type FileEdit struct {
 	NewText   string `json:"newText"`
 	Hunks     []Hunk `json:"hunks"`
 	Alone     bool   `json:"alone,omitempty"`
+	Conflict  bool   `json:"conflict,omitempty"`
 	Protected bool   `json:"protected,omitempty"`
 	Secret    bool   `json:"secret,omitempty"`
 	Outside   bool   `json:"outside,omitempty"`
@@ -223,6 +224,7 @@ type Hunk struct {
 	NewLines int    `json:"newLines"`
 	OldText  string `json:"oldText"`
 	NewText  string `json:"newText"`
+	Conflict bool   `json:"conflict,omitempty"`
 }
 
 // ReviewResult is the client's answer to assent/review.

@@ -1,0 +1,184 @@
+package host
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"assent/agent"
+	"assent/agent/workspace"
+)
+
+// opinion is what the person said so far of one part of a proposal. Hunks keep their
+// names from revision to revision as long as they are the same, so what was said of one
+// counts for all revisions that have it.
+type opinion struct {
+	refused bool       // all of it, whatever becomes of it
+	agreed  bool       // to an effect that has no hunks ...
+	to      agent.Hash // ... of a file with this text
+
+	yes   bool // what was said to all hunks that were not named
+	hunks map[string]agent.HunkDecision
+	own   *agent.Edit // from a text that was shown to the one that the person made of it
+
+	comment string
+}
+
+// open is what of a part is not decided yet: hunks, or all of what has none.
+func (o *opinion) open(part agent.Part) (hunks []agent.Hunk, whole bool) {
+	edit, isEdit := part.Effect.(agent.Edit)
+	switch {
+	case o.refused:
+		return nil, false
+	case !isEdit:
+		return nil, !o.agreed
+	case len(edit.Hunks) == 0:
+		return nil, edit.Kind != agent.EditText && (!o.agreed || o.to != edit.Base)
+	}
+	if _, ok := o.rewrite(edit); ok {
+		return nil, false
+	}
+	for _, h := range edit.Hunks {
+		if _, said := o.hunks[h.ID]; !said {
+			hunks = append(hunks, h)
+		}
+	}
+	return hunks, false
+}
+
+// rewrite is the person's own text in the place of an edit, as hunks of the text that
+// it is for now; not ok if there is none, or if the text changed where they changed it.
+func (o *opinion) rewrite(edit agent.Edit) (hunks []agent.Hunk, ok bool) {
+	if o.own == nil {
+		return nil, false
+	}
+	if o.own.Old == edit.Old {
+		return o.own.Hunks, true
+	}
+	moved, conflicts := workspace.Rebase(*o.own, edit.Old)
+	return moved, len(conflicts) == 0
+}
+
+// take notes the answer to a question.
+func (r *review) take(q *Question, a Answer) {
+	if a.Decision.By != agent.ByHeadless {
+		r.by = a.Decision.By
+	}
+	r.comment = both(r.comment, a.Decision.Comment)
+	shown, known := q.Proposal, true
+	if a.Revision != 0 {
+		shown, known = q.Shown(a.Revision)
+	}
+	for _, i := range q.Parts {
+		switch {
+		case !known || slices.Contains(a.Unsaid, i): // asked again
+		case i >= len(a.Decision.Parts):
+			r.opinions[i].refused = true
+		case a.Decision.Parts[i].Rewrite != nil:
+			r.takeOwn(q, i, shown, a)
+		default:
+			r.opinions[i].take(q, shown.Parts[i], a.Decision.Parts[i])
+		}
+	}
+}
+
+// take notes the answer to the part as it was shown.
+func (o *opinion) take(q *Question, shown agent.Part, d agent.PartDecision) {
+	o.comment, o.own = both(o.comment, d.Comment), nil
+	edit, isEdit := shown.Effect.(agent.Edit)
+	switch {
+	case !d.Accept && len(d.Hunks) == 0 && len(o.hunks) == 0:
+		o.refused = true
+		return
+	case !isEdit || len(edit.Hunks) == 0:
+		o.agreed, o.to = d.Accept, edit.Base
+		return
+	}
+	if o.hunks == nil {
+		o.hunks, o.yes = map[string]agent.HunkDecision{}, d.Accept
+	}
+	for _, h := range edit.Hunks {
+		_, said := o.hunks[h.ID]
+		if !said && (!d.Accept || !h.Conflict || q.single()) {
+			o.hunks[h.ID] = agent.HunkDecision{Accept: d.Accept}
+		}
+	}
+	maps.Copy(o.hunks, d.Hunks)
+}
+
+// takeOwn notes the person's own text of a part. It was made from a text that was shown;
+// if the client does not say which, and there were several, that is not known, and it is
+// asked again. What was accepted before, and left out of the question, stays.
+func (r *review) takeOwn(q *Question, i int, shown agent.Proposal, a Answer) {
+	edit := shown.Parts[i].Effect.(agent.Edit)
+	if a.Revision == 0 {
+		for _, p := range q.Since() {
+			if now := p.Parts[i].Effect.(agent.Edit); now.Old != edit.Old {
+				return
+			}
+		}
+	}
+	o := &r.opinions[i]
+	o.comment = both(o.comment, a.Decision.Parts[i].Comment)
+	asked := edit.Hunks
+	edit.Hunks = slices.Clone(a.Decision.Parts[i].Rewrite)
+	if all, known := r.revision(shown.Revision); known {
+		edit.Hunks = append(edit.Hunks, o.kept(all.Parts[i].Effect.(agent.Edit).Hunks, asked, edit.Hunks)...)
+		slices.SortStableFunc(edit.Hunks, func(a, b agent.Hunk) int { return a.At - b.At })
+	}
+	o.own = &edit
+}
+
+// kept are those of all hunks that were accepted before others were asked, and are not
+// where the person changed the text since.
+func (o *opinion) kept(all, asked, own []agent.Hunk) []agent.Hunk {
+	var kept []agent.Hunk
+	for _, h := range all {
+		d := o.hunks[h.ID]
+		is := func(a agent.Hunk) bool { return a.ID == h.ID }
+		near := func(a agent.Hunk) bool { return a.At <= h.At+len(h.Old) && h.At <= a.At+len(a.Old) }
+		if !d.Accept || slices.ContainsFunc(asked, is) || slices.ContainsFunc(own, near) {
+			continue
+		}
+		if d.Text != nil {
+			h.New = *d.Text
+		}
+		if h.New != h.Old {
+			kept = append(kept, h)
+		}
+	}
+	return kept
+}
+
+// decision is the opinion on the newest revision of the part.
+func (o *opinion) decision(part agent.Part) agent.PartDecision {
+	d := agent.PartDecision{Comment: o.comment}
+	edit, isEdit := part.Effect.(agent.Edit)
+	if o.refused {
+		return d
+	}
+	if !isEdit || len(edit.Hunks) == 0 {
+		d.Accept = o.agreed
+		return d
+	}
+	if own, ok := o.rewrite(edit); ok {
+		d.Accept, d.Rewrite = true, own
+		return d
+	}
+	d.Accept = o.yes
+	for _, h := range edit.Hunks {
+		hd := o.hunks[h.ID]
+		if hd == (agent.HunkDecision{Accept: o.yes}) && !h.Conflict {
+			continue
+		}
+		if d.Hunks == nil {
+			d.Hunks = map[string]agent.HunkDecision{}
+		}
+		d.Hunks[h.ID] = hd
+	}
+	return d
+}
+
+func both(a, b string) string {
+	return strings.TrimPrefix(a+"\n"+b, "\n")
+}

@@ -1,0 +1,225 @@
+package host
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"assent/agent"
+)
+
+const (
+	// settle is how long a change of the texts may wait for others, so that typing does
+	// not make a revision of each key.
+	settle = 60 * time.Millisecond
+	// pollEvery is how often files are looked at that no editor tells of.
+	pollEvery = time.Second
+)
+
+// Review is how a dialect has the person decide on a proposal while they go on working
+// on its files.
+type Review struct {
+	// Ask puts a question before the person and reads the answer. It returns soon after
+	// its context ends.
+	Ask func(ctx context.Context, q *Question) (Answer, error)
+	// Now is the text that the file of an edit has at this moment.
+	Now func(e agent.Edit) (text string, known bool)
+	// Changed is closed at the next change of a text that an editor has open; nil if
+	// none tells of that.
+	Changed func() <-chan struct{}
+}
+
+// Question is what of a proposal is to be decided.
+type Question struct {
+	Proposal agent.Proposal // the newest revision; hunks that are decided are left out
+	Parts    []int          // that are asked, by their place in it
+
+	r *review
+}
+
+// Answer is what the person said to a question.
+type Answer struct {
+	Revision int            // of which it speaks; 0: the client did not say
+	Decision agent.Decision // by part of the proposal; only those that are asked count
+	Unsaid   []int          // parts that were asked, and are not answered: they are asked again, alone
+}
+
+// Shown is a revision of the proposal as the person may have seen it.
+func (q *Question) Shown(revision int) (p agent.Proposal, ok bool) {
+	if revision == q.Proposal.Revision {
+		return q.Proposal, true
+	}
+	return q.r.revision(revision)
+}
+
+// Since are the revisions that there were since the question was asked, itself the
+// last, the newest first.
+func (q *Question) Since() []agent.Proposal {
+	later := slices.Clone(q.r.since(q.Proposal.Revision + 1))
+	slices.Reverse(later)
+	return append(later, q.Proposal)
+}
+
+// single reports whether one thing is asked, so that a plain yes can mean nothing else.
+func (q *Question) single() bool {
+	edit, _ := q.Proposal.Parts[q.Parts[0]].Effect.(agent.Edit)
+	return len(q.Parts) == 1 && len(edit.Hunks) <= 1
+}
+
+// Run asks until each hunk of the newest revision is decided. It is Review of
+// [agent.Editor].
+func (v Review) Run(ctx context.Context, p agent.Proposal, revise func(agent.Proposal) error) (agent.Decision, error) {
+	r := &review{how: v, revise: revise, revisions: []agent.Proposal{p}, seen: textsOf(p), opinions: make([]opinion, len(p.Parts)), by: agent.ByHeadless}
+	r.follow()
+	for q := r.first(); q != nil; q = r.next() {
+		a, err := r.ask(ctx, q)
+		if err != nil {
+			return agent.Decision{}, err
+		}
+		r.take(q, a)
+	}
+	return r.decision(), nil
+}
+
+// review is a proposal that is open. It belongs to the goroutine of Run, but for the
+// revisions, in which those who ask look up what was answered.
+type review struct {
+	how      Review
+	revise   func(agent.Proposal) error
+	seen     []string // the texts for which the newest revision is
+	opinions []opinion
+	by       agent.By
+	comment  string
+
+	mu        sync.Mutex
+	revisions []agent.Proposal // the newest last, and the first always
+}
+
+// maxRevisions is how many are remembered. An answer to an older one counts as none.
+const maxRevisions = 50
+
+func (r *review) newest() agent.Proposal {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.revisions[len(r.revisions)-1]
+}
+
+// since are the remembered revisions from one on.
+func (r *review) since(revision int) []agent.Proposal {
+	if r == nil { // a question that is not of a review has no others
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.revisions, func(p agent.Proposal) bool { return p.Revision >= revision })
+	if i < 0 {
+		return nil
+	}
+	return slices.Clone(r.revisions[i:])
+}
+
+func (r *review) revision(n int) (agent.Proposal, bool) {
+	if all := r.since(n); len(all) > 0 && all[0].Revision == n {
+		return all[0], true
+	}
+	return agent.Proposal{}, false
+}
+
+// ask waits for the answer to a question, and has the proposal follow the texts
+// meanwhile, for the last time when the answer is there.
+func (r *review) ask(ctx context.Context, q *Question) (Answer, error) {
+	type reply struct {
+		answer Answer
+		err    error
+	}
+	replied := make(chan reply, 1)
+	go func() {
+		a, err := r.how.Ask(ctx, q)
+		replied <- reply{a, err}
+	}()
+	poll := time.NewTicker(pollEvery)
+	defer poll.Stop()
+	var changed <-chan struct{}
+	var soon <-chan time.Time
+	for {
+		if r.how.Changed != nil && changed == nil && soon == nil {
+			changed = r.how.Changed()
+			r.follow()
+		}
+		select {
+		case got := <-replied:
+			if got.err == nil {
+				r.follow()
+			}
+			return got.answer, got.err
+		case <-changed:
+			changed, soon = nil, time.After(settle)
+		case <-soon:
+			soon = nil
+		case <-poll.C:
+			r.follow()
+		}
+	}
+}
+
+// follow makes a revision if the texts are others than those of the newest.
+func (r *review) follow() {
+	next, texts := revision(r.revisions[0], r.newest(), r.how.Now)
+	if slices.Equal(texts, r.seen) {
+		return
+	}
+	if r.revise(next) != nil { // nobody listens any more
+		return
+	}
+	r.seen = texts
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.revisions) > maxRevisions {
+		r.revisions = slices.Delete(r.revisions, 1, 2)
+	}
+	r.revisions = append(r.revisions, next)
+}
+
+// first asks all.
+func (r *review) first() *Question {
+	q := &Question{Proposal: r.newest(), r: r}
+	for i := range q.Proposal.Parts {
+		q.Parts = append(q.Parts, i)
+	}
+	return q
+}
+
+// next asks one thing that is open: a part, what is not in conflict of an edit, or one
+// hunk that is.
+func (r *review) next() *Question {
+	p := r.newest()
+	for i := range p.Parts {
+		open, whole := r.opinions[i].open(p.Parts[i])
+		edit, _ := p.Parts[i].Effect.(agent.Edit)
+		switch {
+		case whole:
+			return &Question{Proposal: p, Parts: []int{i}, r: r}
+		case len(open) == 0:
+			continue
+		}
+		edit.Hunks = slices.DeleteFunc(slices.Clone(open), func(h agent.Hunk) bool { return h.Conflict })
+		if len(edit.Hunks) == 0 {
+			edit.Hunks = open[:1]
+		}
+		p.Parts = slices.Clone(p.Parts)
+		p.Parts[i].Effect = edit
+		return &Question{Proposal: p, Parts: []int{i}, r: r}
+	}
+	return nil
+}
+
+// decision is what was said, for the newest revision.
+func (r *review) decision() agent.Decision {
+	p := r.newest()
+	d := agent.Decision{By: r.by, Comment: r.comment}
+	for i, o := range r.opinions {
+		d.Parts = append(d.Parts, o.decision(p.Parts[i]))
+	}
+	return d
+}

@@ -54,6 +54,38 @@ func (w *world) beforeApply(e agent.Edit) error {
 	return nil
 }
 
+// revise has the person type while they are asked: into the first line of a file, or a
+// line above it. Some editors then lie about what became of the proposal.
+func (w *world) revise(p agent.Proposal) agent.Proposal {
+	if !w.rarely(3) {
+		return p
+	}
+	name := one(w, "a.txt", "b.txt")
+	text := w.person.Text(name)
+	if text == "" {
+		return p
+	}
+	text = one(w, "typed\n"+text, "typed"+text)
+	w.person.Put(name, text)
+	p.Revision++
+	p.Parts = slices.Clone(p.Parts)
+	planned := map[string]string{agenttest.Root + "/" + name: text}
+	for i, part := range p.Parts {
+		edit, _ := part.Effect.(agent.Edit)
+		text, moved := planned[edit.Path]
+		if edit.Kind != agent.EditText || !moved {
+			continue
+		}
+		edit, p.Parts[i].Moot = workspace.Revise(edit, text)
+		planned[edit.Path] = edit.New()
+		if len(edit.Hunks) > 0 && w.rarely(5) {
+			edit.Hunks[0].New, edit.Hunks[0].Conflict = "a lie\n", false
+		}
+		p.Parts[i].Effect = edit
+	}
+	return p
+}
+
 // checkLastDecision: the newest proposal on record has its decision on record
 // too, before anything is done for it.
 func (w *world) checkLastDecision() {
@@ -79,13 +111,24 @@ func (w *world) recorded(match func(agent.Record) bool) bool {
 // without one are only at the end of a run that broke.
 func (w *world) checkCalls() {
 	var want, got []string
+	shown := map[string]bool{}
 	for _, r := range w.store.Records() {
 		switch r := r.(type) {
 		case agent.Appended:
 			for _, u := range r.Message.ToolUses() {
 				want = append(want, u.ID)
 			}
+		case agent.Proposed:
+			shown[fmt.Sprint(r.Proposal.ID, r.Proposal.Revision)] = true
+			for _, p := range r.Proposal.Parts {
+				if e, ok := p.Effect.(agent.Edit); ok && slices.ContainsFunc(e.Hunks, func(h agent.Hunk) bool { return h.New == "a lie\n" }) {
+					w.fault("%s became another proposal", r.Proposal.ID)
+				}
+			}
 		case agent.Decided:
+			if !shown[fmt.Sprint(r.ProposalID, r.Revision)] {
+				w.fault("revision %d of %s was decided and is not on record", r.Revision, r.ProposalID)
+			}
 			if slices.Contains(w.lost, r.ProposalID) {
 				w.fault("%s was decided, though nobody answered in time", r.ProposalID)
 			}

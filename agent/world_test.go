@@ -116,6 +116,7 @@ func (w *world) begin(t *testing.T) {
 	}}
 	w.person.Answer = w.answer
 	w.person.BeforeApply = w.beforeApply
+	w.person.Revise = w.revise
 	session, err := agent.New(agent.Config{
 		Model:    modelFunc(w.reply),
 		Tools:    w.tools(),
@@ -349,7 +350,7 @@ func agreed(part agent.Part, d agent.PartDecision) []string {
 	}
 	switch {
 	case len(edit.Hunks) == 0:
-		if d.Accept {
+		if d.Accept && edit.Kind != agent.EditText {
 			out = append(out, fmt.Sprintf("%s %s %s", edit.Kind, edit.Path, edit.To))
 		}
 	case d.Rewrite != nil:
@@ -366,7 +367,7 @@ func agreed(part agent.Part, d agent.PartDecision) []string {
 		for _, h := range edit.Hunks {
 			hd, listed := d.Hunks[h.ID]
 			switch {
-			case !listed && d.Accept, listed && hd.Accept && hd.Text == nil:
+			case !listed && d.Accept && !h.Conflict, listed && hd.Accept && hd.Text == nil:
 				out = append(out, at(h, h.New))
 			case listed && hd.Accept && *hd.Text != h.Old:
 				out = append(out, at(h, *hd.Text))

@@ -63,6 +63,13 @@ func (p *Person) Files() map[string]string {
 // Text is one file, named relative to [Root].
 func (p *Person) Text(name string) string { return p.Files()[path.Join(Root, name)] }
 
+// Put sets the text of a file, named relative to [Root].
+func (p *Person) Put(name, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.files[path.Join(Root, name)] = text
+}
+
 // Asked are the proposals so far.
 func (p *Person) Asked() []agent.Proposal {
 	p.mu.Lock()
@@ -144,9 +151,11 @@ func (p *Person) List(ctx context.Context, dir string) iter.Seq2[agent.Info, err
 // Review asks Answer.
 func (p *Person) Review(ctx context.Context, q agent.Proposal, revise func(agent.Proposal) error) (agent.Decision, error) {
 	if p.Revise != nil {
-		q = p.Revise(q)
-		if err := revise(q); err != nil {
-			return agent.Decision{}, err
+		if next := p.Revise(q); next.Revision != q.Revision {
+			if err := revise(next); err != nil {
+				return agent.Decision{}, err
+			}
+			q = next
 		}
 	}
 	p.mu.Lock()

@@ -64,8 +64,8 @@ func checkCode(ts *testscript.TestScript, want string, err error) {
 
 // talk runs a command in a terminal of its own and speaks with it: talk CODE
 // dialog command [args...]. In the dialog file a line "> text" waits until the
-// command has printed text, "< text" types a line, and "^C" and "^D" type that
-// key. The screen can then be examined with stdout.
+// command has printed text, "< text" types a line, "^C" and "^D" type that
+// key, and "$ file name" writes a file of the script over another. The screen can then be examined with stdout.
 func talk(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: talk CODE dialog command [args...]")
@@ -94,6 +94,9 @@ func talk(ts *testscript.TestScript, neg bool, args []string) {
 		case kind == "<":
 			_, err = io.WriteString(tty, text+"\n")
 			ts.Check(err)
+		case kind == "$":
+			from, to, _ := strings.Cut(text, " ")
+			ts.Check(os.WriteFile(ts.MkAbs(to), []byte(ts.ReadFile(from)), 0o644))
 		case kind == "^C":
 			_, err = tty.Write([]byte{3})
 			ts.Check(err)
@@ -101,7 +104,7 @@ func talk(ts *testscript.TestScript, neg bool, args []string) {
 			_, err = tty.Write([]byte{4})
 			ts.Check(err)
 		default:
-			ts.Fatalf("%s: a line of a dialog begins with >, <, ^C, ^D or #: %q", args[1], line)
+			ts.Fatalf("%s: a line of a dialog begins with >, <, $, ^C, ^D or #: %q", args[1], line)
 		}
 	}
 	_ = screen.wait(tty, "\x00 until the end")

@@ -146,7 +146,9 @@ func TestWhatAnAnswerCountsForAfterTheTextMoved(t *testing.T) {
 		{"a no to the file", func(r fake.Review, n int, _ fake.ReviewFile) fake.Answer {
 			return fake.Answer{Decision: "partial", Revision: n, Files: map[string]string{r.Files[0].URI: "reject"}}
 		}, false, clashed},
-		{"a yes to all that were shown first", func(fake.Review, int, fake.ReviewFile) fake.Answer { return fake.Answer{Decision: "accept", Revision: 1} }, true, "one\ntwo and more\nthree\nfour\n5\n"},
+		{"a yes to all that were shown first", func(fake.Review, int, fake.ReviewFile) fake.Answer {
+			return fake.Answer{Decision: "accept", Revision: 1}
+		}, true, "one\ntwo and more\nthree\nfour\n5\n"},
 		{"a yes to all of the newest", func(_ fake.Review, n int, _ fake.ReviewFile) fake.Answer {
 			return fake.Answer{Decision: "accept", Revision: n}
 		}, true, "one\ntwo and more\nthree\nfour\n5\n"},

@@ -61,7 +61,7 @@ func (o *opinion) rewrite(edit agent.Edit) (hunks []agent.Hunk, ok bool) {
 
 // take notes the answer to a question.
 func (r *review) take(q *Question, a Answer) {
-	if a.Decision.By != agent.ByHeadless {
+	if r.by != agent.ByPerson { // what they said to one question counts, though another was not understood
 		r.by = a.Decision.By
 	}
 	r.comment = both(r.comment, a.Decision.Comment)
@@ -99,7 +99,7 @@ func (o *opinion) take(q *Question, shown agent.Part, d agent.PartDecision) {
 	}
 	for _, h := range edit.Hunks {
 		_, said := o.hunks[h.ID]
-		if !said && (!d.Accept || !h.Conflict || q.single()) {
+		if !said && (!d.Accept || !h.Conflict || q.only(h.ID)) {
 			o.hunks[h.ID] = agent.HunkDecision{Accept: d.Accept}
 		}
 	}

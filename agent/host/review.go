@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -10,8 +11,9 @@ import (
 )
 
 const (
-	// settle is how long a change of the texts may wait for others, so that typing does
-	// not make a revision of each key.
+	// settle is how long a change of the texts waits for others at least, so that typing
+	// does not make a revision of each key. Where a revision takes longer, it is several
+	// times that.
 	settle = 60 * time.Millisecond
 	// pollEvery is how often files are looked at that no editor tells of.
 	pollEvery = time.Second
@@ -61,16 +63,17 @@ func (q *Question) Since() []agent.Proposal {
 	return append(later, q.Proposal)
 }
 
-// single reports whether one thing is asked, so that a plain yes can mean nothing else.
-func (q *Question) single() bool {
+// only reports whether nothing but one hunk is asked, so that a plain yes can mean
+// nothing else.
+func (q *Question) only(id string) bool {
 	edit, _ := q.Proposal.Parts[q.Parts[0]].Effect.(agent.Edit)
-	return len(q.Parts) == 1 && len(edit.Hunks) <= 1
+	return len(q.Parts) == 1 && len(edit.Hunks) == 1 && edit.Hunks[0].ID == id
 }
 
 // Run asks until each hunk of the newest revision is decided. It is Review of
 // [agent.Editor].
 func (v Review) Run(ctx context.Context, p agent.Proposal, revise func(agent.Proposal) error) (agent.Decision, error) {
-	r := &review{how: v, revise: revise, revisions: []agent.Proposal{p}, seen: textsOf(p), opinions: make([]opinion, len(p.Parts)), by: agent.ByHeadless}
+	r := &review{how: v, revise: revise, revisions: []agent.Proposal{p}, seen: textsOf(p), opinions: make([]opinion, len(p.Parts))}
 	r.follow()
 	for q := r.first(); q != nil; q = r.next() {
 		a, err := r.ask(ctx, q)
@@ -91,6 +94,7 @@ type review struct {
 	opinions []opinion
 	by       agent.By
 	comment  string
+	took     time.Duration // the newest revision, until the dialect had it
 
 	mu        sync.Mutex
 	revisions []agent.Proposal // the newest last, and the first always
@@ -154,7 +158,7 @@ func (r *review) ask(ctx context.Context, q *Question) (Answer, error) {
 			}
 			return got.answer, got.err
 		case <-changed:
-			changed, soon = nil, time.After(settle)
+			changed, soon = nil, time.After(max(settle, 4*r.took))
 		case <-soon:
 			soon = nil
 		case <-poll.C:
@@ -165,10 +169,12 @@ func (r *review) ask(ctx context.Context, q *Question) (Answer, error) {
 
 // follow makes a revision if the texts are others than those of the newest.
 func (r *review) follow() {
+	began := time.Now()
 	next, texts := revision(r.revisions[0], r.newest(), r.how.Now)
 	if slices.Equal(texts, r.seen) {
 		return
 	}
+	defer func() { r.took = time.Since(began) }()
 	if r.revise(next) != nil { // nobody listens any more
 		return
 	}
@@ -184,8 +190,13 @@ func (r *review) follow() {
 // first asks all.
 func (r *review) first() *Question {
 	q := &Question{Proposal: r.newest(), r: r}
-	for i := range q.Proposal.Parts {
-		q.Parts = append(q.Parts, i)
+	for i, part := range q.Proposal.Parts {
+		if hunks, whole := r.opinions[i].open(part); whole || len(hunks) > 0 {
+			q.Parts = append(q.Parts, i)
+		}
+	}
+	if len(q.Parts) == 0 { // the texts have it all meanwhile
+		return nil
 	}
 	return q
 }
@@ -217,7 +228,7 @@ func (r *review) next() *Question {
 // decision is what was said, for the newest revision.
 func (r *review) decision() agent.Decision {
 	p := r.newest()
-	d := agent.Decision{By: r.by, Comment: r.comment}
+	d := agent.Decision{By: cmp.Or(r.by, agent.ByPerson), Comment: r.comment}
 	for i, o := range r.opinions {
 		d.Parts = append(d.Parts, o.decision(p.Parts[i]))
 	}

@@ -173,6 +173,8 @@ func (s *Server) Notify(method string, raw json.RawMessage) {
 		s.didSave(raw)
 	case protocol.MethodTextDocumentDidClose:
 		s.didClose(raw)
+	case protocol.MethodWorkspaceDidChangeWatchedFiles:
+		s.docs.nudge() // an open review looks at its files at once, which it does each second anyway
 	case protocol.MethodWorkspaceDidChangeWorkspaceFolders:
 		s.didChangeFolders(raw)
 	case methodCancel:

@@ -94,6 +94,8 @@ type Landing struct {
 	Conflicts []string // IDs of the hunks that met changed text and did not land
 	Foreign   string   // what a person or a formatter changed besides, in words
 	Note      string   // why it failed, or what else to know
+
+	Problems Problems // what the editor's tools say since, as far as it was asked
 }
 
 // LandStatus is the outcome of an edit. The zero value is a failure.

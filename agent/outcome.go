@@ -81,6 +81,7 @@ func outcome(a answer, l Landing) string {
 	if l.Note != "" && l.Status != LandFailed {
 		said = append(said, l.Note)
 	}
+	said = append(said, l.Problems.words(edit.Path))
 	return joinLines(said)
 }
 

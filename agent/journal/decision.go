@@ -84,6 +84,7 @@ func (l *line) landed(r agent.Landed) error {
 	l.texts("conflicts", r.Landing.Conflicts)
 	l.text("foreign", r.Landing.Foreign)
 	l.text("note", r.Landing.Note)
+	l.problems(r.Landing.Problems)
 	return nil
 }
 
@@ -158,6 +159,8 @@ type landedWire struct {
 	Conflicts  []text     `json:"conflicts"`
 	Foreign    text       `json:"foreign"`
 	Note       text       `json:"note"`
+
+	Problems problemsWire `json:"problems"`
 }
 
 func (w landedWire) record() (agent.Record, error) {
@@ -182,7 +185,7 @@ func (w landedWire) record() (agent.Record, error) {
 		Landing: agent.Landing{
 			Status: status, Where: agent.Source(w.Where), Before: before, After: after,
 			Landed: plainTexts(w.Landed), Conflicts: plainTexts(w.Conflicts),
-			Foreign: string(w.Foreign), Note: string(w.Note),
+			Foreign: string(w.Foreign), Note: string(w.Note), Problems: w.Problems.problems(),
 		},
 	}, nil
 }

@@ -87,6 +87,9 @@ func (o *Options) experimental() map[string]any {
 	if o.SyncsAll {
 		own["syncsAll"] = true
 	}
+	if o.Diagnostics != nil {
+		own["diagnostics"] = true
+	}
 	return own
 }
 

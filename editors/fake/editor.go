@@ -57,6 +57,10 @@ type Options struct {
 	Approve func(ctx context.Context, a Approve) (ApproveAnswer, error)           // nil: allow
 	Message func(ctx context.Context, m MessageRequest) (title string, err error) // nil: the first action; "" answers null
 
+	// Diagnostics are what its tools say of a document, or of all for an empty URI.
+	// nil: not offered.
+	Diagnostics func(ctx context.Context, uri string) (DiagnosticsAnswer, error)
+
 	// BeforeApply is called for each URI of an applyEdit before anything is
 	// done about it, in every ApplyMode: here the person types.
 	BeforeApply func(uri string)

@@ -60,6 +60,14 @@ func (e *Editor) answer(ctx context.Context, m message) (any, error) {
 		return e.answerReview(ctx, m.params)
 	case m.method == "assent/approve" && !o.NoApprove:
 		return e.answerApprove(ctx, m.params)
+	case m.method == "assent/diagnostics" && o.Diagnostics != nil:
+		var p struct {
+			URI string `json:"uri"`
+		}
+		if err := decode(m.params, &p); err != nil {
+			return nil, err
+		}
+		return o.Diagnostics(ctx, p.URI)
 	case m.method == "window/showMessageRequest" && !o.NoMessageRequest:
 		return e.answerMessage(ctx, m.params)
 	case m.method == "window/workDoneProgress/create" && !o.NoProgress:

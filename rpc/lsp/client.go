@@ -13,6 +13,7 @@ type client struct {
 	encoding encoding
 
 	review, approve bool // assent/review, assent/approve
+	diagnostics     bool // assent/diagnostics
 	asks            bool // window/showMessageRequest, as far as can be told
 	syncsAll        bool // every file that is open there is told
 	applyEdit       bool
@@ -30,7 +31,7 @@ func clientOf(p protocol.InitializeParams) client {
 		c.encoding = chooseEncoding(caps.General.PositionEncodings)
 	}
 	ours := abilitiesOf(caps.Experimental)
-	c.review, c.approve, c.syncsAll = ours.Review, ours.Approve, ours.SyncsAll
+	c.review, c.approve, c.diagnostics, c.syncsAll = ours.Review, ours.Approve, ours.Diagnostics, ours.SyncsAll
 	// There is no capability for it: every editor has it, a script has not.
 	c.asks = caps.Window != nil || caps.TextDocument != nil
 	if caps.Window != nil {

@@ -126,6 +126,14 @@ type (
 		Conflicts []string `json:"conflicts"`
 		Foreign   string   `json:"foreign"`
 		Note      string   `json:"note"`
+
+		Problems *Problems `json:"problems,omitempty"`
+	}
+	// Problems is how that changed what the editor's tools say.
+	Problems struct {
+		New  []Diagnostic `json:"new"`
+		More int          `json:"more"`
+		Gone int          `json:"gone"`
 	}
 	// RetryingEvent says that a request failed and is made again: "retrying".
 	RetryingEvent struct {

@@ -14,10 +14,10 @@ import (
 // maxTries is how often an edit is sent again because its text had moved.
 const maxTries = 3
 
-// Apply implements the landing half of [agent.Editor]. The client makes the edit in
-// its buffer, so that undo works there and unsaved text is safe. We write the disk
-// ourselves only where the client can't, or has told that the file is not open.
-func (e *editor) Apply(ctx context.Context, ok agent.Approval, edit agent.Edit) (agent.Landing, error) {
+// land has the client make the edit in its buffer, so that undo works there and
+// unsaved text is safe. We write the disk ourselves only where the client can't, or
+// has told that the file is not open.
+func (e *editor) land(ctx context.Context, ok agent.Approval, edit agent.Edit) (agent.Landing, error) {
 	hold, err := e.Hold(ctx, ok, edit)
 	switch {
 	case errors.Is(err, agent.ErrNotApproved):

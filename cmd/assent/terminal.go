@@ -72,7 +72,7 @@ func (t *terminal) show(part agent.Part, count string) {
 		fmt.Fprintln(t.out, t.style.paint(red, note))
 	}
 	if edit, ok := part.Effect.(agent.Edit); ok {
-		fmt.Fprint(t.out, t.style.colourDiff(unified(inline(part.Info.Name), edit, edit.Hunks)))
+		fmt.Fprint(t.out, t.style.colourDiff(workspace.Unified(inline(part.Info.Name), edit, edit.Hunks)))
 	}
 }
 
@@ -123,7 +123,7 @@ func (t *terminal) reviewPart(ctx context.Context, part agent.Part, count string
 			}
 			if hunks := workspace.Diff(edit.Old, text); len(hunks) > 0 {
 				edit.Hunks, rewritten = hunks, true
-				fmt.Fprint(t.out, t.style.colourDiff(unified(inline(part.Info.Name), edit, edit.Hunks)))
+				fmt.Fprint(t.out, t.style.colourDiff(workspace.Unified(inline(part.Info.Name), edit, edit.Hunks)))
 			} else {
 				fmt.Fprintln(t.out, "That is the text as it was; nothing was decided.")
 			}
@@ -174,7 +174,7 @@ func (t *terminal) reviewHunk(ctx context.Context, name string, e agent.Edit, i 
 	}
 	h := e.Hunks[i]
 	show := func() {
-		fmt.Fprint(t.out, t.style.colourDiff(withoutHeader(unified(inline(name), e, []agent.Hunk{h}))))
+		fmt.Fprint(t.out, t.style.colourDiff(withoutHeader(workspace.Unified(inline(name), e, []agent.Hunk{h}))))
 	}
 	show()
 	for {

@@ -53,7 +53,7 @@
 //	decided      proposalId, revision, by, comment, parts:[{accept, comment,
 //	             hunks:{id:{accept, text, comment}}, rewrite:[hunk]}]
 //	landed       proposalId, toolUseId, edit, status, where, before, after,
-//	             landed:[id], conflicts:[id], foreign, note,
+//	             landed:[id], conflicts:[id], leftOut:[id], foreign, note,
 //	             problems:{new:[problem], more, gone}
 //	tool_result  toolUseId, name, input | inputText, invalid, inputRaw, opaque, output,
 //	             isError, ms

@@ -72,8 +72,8 @@ func (e *Editor) answer(ctx context.Context, m message) (any, error) {
 		return e.answerMessage(ctx, m.params)
 	case m.method == "window/workDoneProgress/create" && !o.NoProgress:
 		return nil, nil
-	case m.method == "window/showDocument":
-		return map[string]bool{"success": true}, nil
+	case m.method == "window/showDocument" && !o.NoShowDocument:
+		return e.answerShow(ctx, m.params)
 	case m.method == "client/registerCapability", m.method == "client/unregisterCapability":
 		return nil, nil
 	case m.method == "workspace/configuration":
@@ -139,6 +139,20 @@ func (e *Editor) answerMessage(ctx context.Context, params json.RawMessage) (any
 		return offered[title], nil
 	}
 	return map[string]string{"title": title}, nil
+}
+
+func (e *Editor) answerShow(ctx context.Context, params json.RawMessage) (any, error) {
+	var p struct {
+		URI string `json:"uri"`
+	}
+	if err := decode(params, &p); err != nil {
+		return nil, err
+	}
+	success, err := true, error(nil)
+	if e.opts.Show != nil {
+		success, err = e.opts.Show(ctx, p.URI)
+	}
+	return map[string]bool{"success": success}, err
 }
 
 func (e *Editor) choose(ctx context.Context, r MessageRequest) (string, error) {

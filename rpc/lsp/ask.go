@@ -66,15 +66,26 @@ func (e *editor) askEdit(ctx context.Context, part agent.Part) (agent.PartDecisi
 	if len(edit.Hunks) > 1 {
 		last = []string{apply, hunkByHunk, rejectIt}
 	}
-	answer, refusal, err := e.shown(ctx, "assent wants to change a file. "+agent.Printable(part.Title())+warning(part), whole.Hunks, last...)
+	diff := ""
+	if len(pagesOf(whole.Hunks)) > 1 {
+		var hide func()
+		diff, hide = e.show(ctx, part, edit.Hunks)
+		defer hide()
+	}
+	answer, refusal, err := e.shown(ctx, "assent wants to change a file. "+agent.Printable(part.Title())+warning(part), diff, whole.Hunks, last...)
 	d := agent.PartDecision{Accept: answer == apply, Comment: refusal}
+	inPreview := answer == hunkByHunk && e.confirms(edit)
+	e.s.confirms.set(e.confirmation(edit), inPreview)
+	if inPreview {
+		return agent.PartDecision{Accept: true}, err
+	}
 	if err != nil || answer != hunkByHunk {
 		return d, err
 	}
 	d.Hunks = map[string]agent.HunkDecision{}
 	for n, h := range edit.Hunks {
 		title := fmt.Sprintf("%s, change %d of %d, line %d", agent.Printable(part.Info.Name), n+1, len(edit.Hunks), lineBreaks(edit.Old[:h.At])+1)
-		answer, refusal, err := e.shown(ctx, title, []agent.Hunk{h}, apply, rejectIt)
+		answer, refusal, err := e.shown(ctx, title+warning(part), diff, []agent.Hunk{h}, apply, rejectIt)
 		if err != nil {
 			return d, err
 		}
@@ -84,9 +95,13 @@ func (e *editor) askEdit(ctx context.Context, part agent.Part) (agent.PartDecisi
 }
 
 // shown shows hunks whole, in as many questions as that takes, and asks in the last
-// one: a yes is for what was seen.
-func (e *editor) shown(ctx context.Context, title string, hunks []agent.Hunk, last ...string) (answer, refusal string, err error) {
+// one: a yes is for what was seen. If the editor shows them already, in the file diff,
+// one question will do.
+func (e *editor) shown(ctx context.Context, title, diff string, hunks []agent.Hunk, last ...string) (answer, refusal string, err error) {
 	pages := pagesOf(hunks)
+	if diff != "" && len(pages) > 1 {
+		return e.question(ctx, fmt.Sprintf("%s\nThe editor shows all of it in %s. It begins:\n%s\n…", title, diff, pages[0]), last...)
+	}
 	if len(pages) > maxPages {
 		return "", fmt.Sprintf("The change has %d pages, too many to show in questions. Make it in smaller steps, or use a client with experimental.assent.review.", len(pages)), nil
 	}

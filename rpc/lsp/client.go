@@ -18,6 +18,8 @@ type client struct {
 	syncsAll        bool // every file that is open there is told
 	applyEdit       bool
 	versioned       bool // documentChanges
+	annotations     bool // of changes that need confirmation
+	shows           bool // window/showDocument
 	create          bool // resource operations
 	rename          bool
 	delete          bool
@@ -36,6 +38,7 @@ func clientOf(p protocol.InitializeParams) client {
 	c.asks = caps.Window != nil || caps.TextDocument != nil
 	if caps.Window != nil {
 		c.progress = is(caps.Window.WorkDoneProgress)
+		c.shows = caps.Window.ShowDocument != nil && caps.Window.ShowDocument.Support
 	}
 	w := caps.Workspace
 	if w == nil {
@@ -46,6 +49,7 @@ func clientOf(p protocol.InitializeParams) client {
 		// Resource operations are documentChanges, whatever else a client says.
 		operations := w.WorkspaceEdit.ResourceOperations
 		c.versioned = true
+		c.annotations = w.WorkspaceEdit.ChangeAnnotationSupport != nil // an empty object says yes
 		c.create = slices.Contains(operations, protocol.ResourceOperationKindCreate)
 		c.rename = slices.Contains(operations, protocol.ResourceOperationKindRename)
 		c.delete = slices.Contains(operations, protocol.ResourceOperationKindDelete)

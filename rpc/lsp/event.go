@@ -127,6 +127,7 @@ type (
 		Foreign   string   `json:"foreign"`
 		Note      string   `json:"note"`
 
+		LeftOut  []string  `json:"leftOut,omitempty"`
 		Problems *Problems `json:"problems,omitempty"`
 	}
 	// Problems is how that changed what the editor's tools say.

@@ -53,6 +53,7 @@ type Server struct {
 	folders  folders
 	sessions sessions
 	waits    waits
+	confirms confirmations
 	untold   atomic.Bool // the client failed to tell its diagnostics
 
 	// patience makes what waits between two questions about a change, see patient.

@@ -23,6 +23,9 @@ func (e *editor) show(ctx context.Context, part agent.Part, hunks []agent.Hunk) 
 	if !e.s.client.shows || part.Info.Secret || part.To.Secret {
 		return "", hide
 	}
+	if info, err := e.Stat(ctx, os.TempDir()); err != nil || !info.Outside {
+		return "", hide
+	}
 	dir, err := os.MkdirTemp("", "assent-")
 	if err != nil {
 		e.s.log.Warn("a diff could not be written for the editor to show, so it is put into questions", "error", err)
@@ -43,12 +46,6 @@ func (e *editor) show(ctx context.Context, part agent.Part, hunks []agent.Hunk) 
 }
 
 func (e *editor) showFile(ctx context.Context, file, text string) error {
-	switch info, err := e.Stat(ctx, file); {
-	case err != nil:
-		return err
-	case !info.Outside:
-		return errOurs
-	}
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
 	}
@@ -65,10 +62,7 @@ func (e *editor) showFile(ctx context.Context, file, text string) error {
 	return err
 }
 
-var (
-	errOurs     = errors.New("temporary files are in the workspace here")
-	errNotShown = errors.New("it says that it could not")
-)
+var errNotShown = errors.New("it says that it could not")
 
 // readable is the diff of an edit with nothing in it that an editor would hide.
 func readable(part agent.Part, hunks []agent.Hunk) string {

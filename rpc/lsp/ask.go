@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"assent/agent"
@@ -19,6 +20,7 @@ const (
 	allow      = "Allow"
 	hunkByHunk = "Hunk by hunk"
 	goOn       = "Go on"
+	showRest   = "Show the rest"
 	rejectIt   = "Reject"
 )
 
@@ -96,16 +98,25 @@ func (e *editor) askEdit(ctx context.Context, part agent.Part) (agent.PartDecisi
 
 // shown shows hunks whole, in as many questions as that takes, and asks in the last
 // one: a yes is for what was seen. If the editor shows them already, in the file diff,
-// one question will do.
+// one question will do; the others come if the person wants them, since some editors
+// do not let one look around while they ask.
 func (e *editor) shown(ctx context.Context, title, diff string, hunks []agent.Hunk, last ...string) (answer, refusal string, err error) {
-	pages := pagesOf(hunks)
+	pages, first := pagesOf(hunks), 0
 	if diff != "" && len(pages) > 1 {
-		return e.question(ctx, fmt.Sprintf("%s\nThe editor shows all of it in %s. It begins:\n%s\n…", title, diff, pages[0]), last...)
+		actions := last
+		if len(pages) <= maxPages {
+			actions = append(slices.Clip(last), showRest)
+		}
+		answer, refusal, err = e.question(ctx, fmt.Sprintf("%s\nThe editor shows all of it in %s. It begins:\n%s\n…", title, diff, pages[0]), actions...)
+		if err != nil || answer != showRest {
+			return answer, refusal, err
+		}
+		first = 1
 	}
 	if len(pages) > maxPages {
 		return "", fmt.Sprintf("The change has %d pages, too many to show in questions. Make it in smaller steps, or use a client with experimental.assent.review.", len(pages)), nil
 	}
-	for n, page := range pages {
+	for n := first; n < len(pages); n++ {
 		actions, count := last, ""
 		if n+1 < len(pages) {
 			actions = []string{goOn, rejectIt}
@@ -113,7 +124,7 @@ func (e *editor) shown(ctx context.Context, title, diff string, hunks []agent.Hu
 		if len(pages) > 1 {
 			count = fmt.Sprintf(" (page %d of %d)", n+1, len(pages))
 		}
-		answer, refusal, err = e.question(ctx, title+count+"\n"+page, actions...)
+		answer, refusal, err = e.question(ctx, title+count+"\n"+pages[n], actions...)
 		if err != nil || n+1 < len(pages) && answer != goOn {
 			return "", refusal, err
 		}

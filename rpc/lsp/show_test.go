@@ -162,6 +162,40 @@ func TestHunksOfAShownDiffAreOneQuestionEach(t *testing.T) {
 	s.gone(t)
 }
 
+// Neovim, for one, asks so that nobody can scroll meanwhile.
+func TestTheRestOfAShownDiffIsAskedForInPages(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers []string
+		lines   int
+		offered bool
+		want    string
+	}{
+		"seen and taken":      {[]string{showRest, goOn, apply}, 100, true, "x created."},
+		"seen and refused":    {[]string{showRest, goOn, rejectIt}, 100, true, "x was not created"},
+		"refused on the way":  {[]string{showRest, rejectIt}, 100, true, "x was not created"},
+		"taken without":       {[]string{apply}, 100, true, "x created."},
+		"too long for pages":  {[]string{apply}, 1000, false, "x created."},
+		"nor is it an answer": {[]string{showRest}, 1000, false, "x was not created"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var s shownDiff
+			d := deskWith(t, fake.Options{NoReview: true, SyncsAll: true, Show: s.show, Message: func(_ context.Context, m fake.MessageRequest) (string, error) {
+				return c.answers[min(s.ask(m), len(c.answers))-1], nil
+			}}, nil, calls(writes("c1", "x", long("x", c.lines))))
+			d.say(fake.Prompt{})
+			has(t, d.results()[0].Output, c.want)
+			if len(s.asked) != len(c.answers) || slices.Contains(s.asked[0].Actions, showRest) != c.offered || slices.Contains(s.there, false) {
+				t.Errorf("asked %+v, there %v", s.asked, s.there)
+			}
+			if len(s.asked) > 1 {
+				has(t, s.asked[1].Message, "(page 2 of 3)")
+			}
+			s.gone(t)
+		})
+	}
+}
+
 // However the question ends, the file goes.
 func TestAShownDiffGoesWithTheQuestion(t *testing.T) {
 	for name, end := range map[string]func(d *desk, session string) error{

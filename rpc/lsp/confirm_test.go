@@ -3,10 +3,14 @@ package lsp
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"assent/agent"
+	"assent/agent/workspace"
 	"assent/editors/fake"
 )
 
@@ -147,16 +151,34 @@ func TestClientsWithoutAPreviewGoHunkByHunk(t *testing.T) {
 func TestAPreviewThatCantBeReliedOn(t *testing.T) {
 	for name, c := range map[string]struct {
 		apply  fake.ApplyMode
+		types  bool
 		status string
 		told   string
 	}{
-		"applied, and nothing is seen": {fake.Liar, "unconfirmed", "its result is unknown"},
-		"a refusal with a reason":      {fake.Refuses, "failed", "did not confirm it in the editor's preview, which says \"the person said no\"."},
-		"an error":                     {fake.Fails, "failed", "though the person agreed: the editor answered with an error"},
+		"applied, and nothing is seen":      {fake.Liar, false, "unconfirmed", "its result is unknown"},
+		"applied, and another text is seen": {fake.Liar, true, "unconfirmed", "its result is unknown"},
+		"a refusal with a reason":           {fake.Refuses, false, "failed", "did not confirm it in the editor's preview, which says \"the person said no\"."},
+		"an error":                          {fake.Fails, false, "failed", "though the person agreed: the editor answered with an error"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, landed := previewed(t, fake.Options{Apply: c.apply, Confirm: ticks(true, true)}, true)
+			var d *desk
+			ready := make(chan struct{})
+			d = deskWith(t, fake.Options{NoReview: true, Apply: c.apply, Confirm: ticks(true, true),
+				Message: func(context.Context, fake.MessageRequest) (string, error) { return hunkByHunk, nil },
+				BeforeApply: func(uri string) {
+					<-ready
+					if c.types {
+						if err := d.Replace(uri, "one\n", "zero\none\n"); err != nil {
+							t.Error(err)
+						}
+					}
+				},
+			}, map[string]string{"a": sixLines}, calls(edits("c1", "a", "two", "2", "five", "5")))
+			close(ready)
+			d.opened("a")
+			d.say(fake.Prompt{})
+			landed := eventsOf[LandedEvent](d, "landed")[0].Files[0]
 			if landed.Status != c.status {
 				t.Errorf("it landed as %+v", landed)
 			}
@@ -226,5 +248,36 @@ func TestACancelEndsTheWaitForAPreview(t *testing.T) {
 	same(t, "the text", text, sixLines)
 	if landed := eventsOf[LandedEvent](d, "landed")[0].Files[0]; landed.Status != "unconfirmed" {
 		t.Errorf("it landed as %+v", landed)
+	}
+}
+
+// We would write such a file ourselves, past the preview.
+func TestWhatCantBeConfirmedAnyMoreDoesNotLand(t *testing.T) {
+	const changed = sixLines + "caf\xe9\n"
+	var d *desk
+	ready := make(chan struct{})
+	d = deskWith(t, fake.Options{NoReview: true, Confirm: ticks(true, true), Message: func(context.Context, fake.MessageRequest) (string, error) {
+		<-ready
+		d.disk("", map[string]string{"a": changed})
+		return hunkByHunk, nil
+	}}, map[string]string{"a": sixLines}, calls(edits("c1", "a", "two", "2", "five", "5")))
+	close(ready)
+	d.say(fake.Prompt{})
+	if data, err := os.ReadFile(filepath.Join(d.dir, "a")); err != nil || string(data) != changed {
+		t.Errorf("the file has %q, %v", data, err)
+	}
+	has(t, d.results()[0].Output, "a was not edited", "can't for this file any more")
+}
+
+// Without a preview, what is missing was taken out by somebody, who may not be the
+// person.
+func TestOnlyWhatWasToBeConfirmedIsLeftOutByThePerson(t *testing.T) {
+	hunks := workspace.Diff(sixLines, bothHunks)
+	for confirm, leftOut := range map[bool]int{true: 1, false: 0} {
+		l := &lander{edit: agent.Edit{Kind: agent.EditText, Old: sixLines, Hunks: hunks}, confirm: confirm}
+		got := l.judgeText(state{doc: document{text: sixLines}, open: true}, state{doc: document{text: firstHunk}, open: true}, hunks)
+		if got.Status != agent.LandPartial || len(got.Landed) != 1 || len(got.LeftOut) != leftOut || strings.Contains(got.Note, "something else changed them") == confirm {
+			t.Errorf("with a preview %v: %+v", confirm, got)
+		}
 	}
 }

@@ -51,26 +51,14 @@ func (e *editor) Apply(ctx context.Context, ok agent.Approval, edit agent.Edit) 
 	if edit.Kind != agent.EditText && edit.Kind != agent.EditCreate {
 		return e.land(ctx, ok, edit)
 	}
-	asking, cancel := context.WithCancel(ctx)
+	asking, cancel := e.s.sessions.uncancelled(ctx, e.session)
 	defer cancel()
-	// ctx outlives a cancel of the turn by a while, for the landing.
-	defer context.AfterFunc(e.s.sessions.context(e.session), cancel)()
 	before, asked := e.s.diagnostics(asking, "")
 	landing, err := e.land(ctx, ok, edit)
 	if asked && err == nil && (landing.Status == agent.LandComplete || landing.Status == agent.LandPartial) {
 		landing.Problems = e.problems(asking, before, edit.Path)
 	}
 	return landing, err
-}
-
-// context is that of the turn that a session has now.
-func (r *sessions) context(id string) context.Context {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if t := r.latest(id); t != nil {
-		return t.ctx
-	}
-	return context.Background()
 }
 
 // diagnostics asks what the client's tools say of a document, or of all for "". A client

@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -245,6 +246,9 @@ func TestACancelEndsTheWaitForTheTools(t *testing.T) {
 		return func(ctx context.Context) bool {
 			close(waits)
 			<-ctx.Done()
+			if cause := context.Cause(ctx); !errors.Is(cause, errCancelled) { // not the end of what a landing may take
+				t.Errorf("the wait ends with %v", cause)
+			}
 			return false
 		}
 	}

@@ -71,11 +71,9 @@ func (l *lander) calling(ctx context.Context) (context.Context, context.CancelFu
 	if !l.confirm {
 		return context.WithTimeoutCause(ctx, applyLimit, errSilent)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	// ctx outlives a cancel of the turn by a while, for what needs no person.
-	stop := context.AfterFunc(l.e.s.sessions.context(l.e.session), cancel)
+	ctx, cancel := l.e.s.sessions.uncancelled(ctx, l.e.session)
 	end := l.e.s.waitFor(l.e.session, "confirmation: "+shortLine(l.edit.Path, 80))
-	return ctx, func() { end(); stop(); cancel() }
+	return ctx, func() { end(); cancel() }
 }
 
 var errSilent = errors.New("the editor did not answer")
@@ -87,7 +85,7 @@ func (l *lander) refusal(ctx context.Context, a answer) error {
 		switch err := l.e.lost(a.err); {
 		case errors.Is(err, agent.ErrInterrupted):
 			return err
-		case errors.Is(err, errSilent), ctx.Err() != nil, errors.Is(err, context.Canceled):
+		case errors.Is(err, errSilent), ctx.Err() != nil, errors.Is(err, context.Canceled), errors.Is(err, errCancelled), errors.Is(err, rpc.ErrCancelled):
 			return nil
 		default:
 			if failed, ok := errors.AsType[*rpc.Error](err); ok {

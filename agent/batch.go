@@ -21,6 +21,7 @@ type call struct {
 	times   int      // the how-manieth identical call
 	spent   time.Duration
 	ran     bool // Plan.Run was called
+	leftOut bool // the person left some of it out as it landed
 	hinted  bool // its result says how often it came
 	reads   *reads
 

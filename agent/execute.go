@@ -129,6 +129,7 @@ func (r *run) land(c *call) error {
 		if !a.part.Info.Secret && landing.After != (Hash{}) {
 			r.s.known.note(knownFile{a.part.Info.Name, landing.After})
 		}
+		c.leftOut = c.leftOut || len(landing.LeftOut) > 0
 		landed = landed || landing.Status == LandComplete || landing.Status == LandPartial
 		touched = touched || landing.Status != LandFailed
 		said = append(said, outcome(a, landing))
@@ -180,7 +181,7 @@ func (r *run) apply(ok Approval, e Edit) (Landing, error) {
 var errNoAnswer = errors.New("the editor did not answer after the cancel")
 
 func (c *call) denied() bool {
-	return slices.ContainsFunc(c.answers, func(a answer) bool { return a.denied() })
+	return c.leftOut || slices.ContainsFunc(c.answers, func(a answer) bool { return a.denied() })
 }
 
 // conclude records the result of a call.

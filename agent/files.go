@@ -95,8 +95,11 @@ type Landing struct {
 
 	Landed    []string // IDs of the hunks that are in the text now
 	Conflicts []string // IDs of the hunks that met changed text and did not land
+	LeftOut   []string // IDs of the hunks that the person left out where the editor asked once more
 	Foreign   string   // what a person or a formatter changed besides, in words
 	Note      string   // why it failed, or what else to know
+
+	Problems Problems // what the editor's tools say since, as far as it was asked
 }
 
 // LandStatus is the outcome of an edit. The zero value is a failure.

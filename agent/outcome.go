@@ -76,6 +76,8 @@ func outcome(a answer, l Landing) string {
 		switch {
 		case slices.Contains(l.Conflicts, h.ID):
 			said = append(said, "Not landed, because the text there is no longer what this change was made for (it changed, or it rests on a refused change); read the file again: "+a.describe(edit, h))
+		case slices.Contains(l.LeftOut, h.ID) && l.Status != LandFailed:
+			said = append(said, "Not landed, because the person left it out in the editor's preview: "+a.describe(edit, h))
 		case h.By == ByPerson && slices.Contains(l.Landed, h.ID):
 			said = append(said, a.ownText(edit, h))
 		}
@@ -90,6 +92,7 @@ func outcome(a answer, l Landing) string {
 	if l.Note != "" && l.Status != LandFailed {
 		said = append(said, l.Note)
 	}
+	said = append(said, l.Problems.words(edit.Path))
 	return joinLines(said)
 }
 
@@ -104,6 +107,8 @@ func headline(a answer, l Landing) string {
 		return fmt.Sprintf("%s was not %s: %s.", name, done, a.refusedBy())
 	case l.Status == LandFailed && len(l.Conflicts) > 0:
 		return fmt.Sprintf("%s was not %s: 0 of %d hunks landed.", name, done, hunks)
+	case l.Status == LandFailed && len(l.LeftOut) > 0:
+		return fmt.Sprintf("%s was not %s: %s.", name, done, l.Note)
 	case l.Status == LandFailed:
 		return fmt.Sprintf("%s was not %s, though the person agreed: %s.", name, done, strings.TrimSuffix(l.Note, "."))
 	case l.Status == LandUnconfirmed:

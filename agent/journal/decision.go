@@ -82,8 +82,10 @@ func (l *line) landed(r agent.Landed) error {
 	l.hash("after", r.Landing.After)
 	l.texts("landed", r.Landing.Landed)
 	l.texts("conflicts", r.Landing.Conflicts)
+	l.texts("leftOut", r.Landing.LeftOut)
 	l.text("foreign", r.Landing.Foreign)
 	l.text("note", r.Landing.Note)
+	l.problems(r.Landing.Problems)
 	return nil
 }
 
@@ -158,6 +160,9 @@ type landedWire struct {
 	Conflicts  []text     `json:"conflicts"`
 	Foreign    text       `json:"foreign"`
 	Note       text       `json:"note"`
+
+	LeftOut  []text       `json:"leftOut"`
+	Problems problemsWire `json:"problems"`
 }
 
 func (w landedWire) record() (agent.Record, error) {
@@ -182,7 +187,7 @@ func (w landedWire) record() (agent.Record, error) {
 		Landing: agent.Landing{
 			Status: status, Where: agent.Source(w.Where), Before: before, After: after,
 			Landed: plainTexts(w.Landed), Conflicts: plainTexts(w.Conflicts),
-			Foreign: string(w.Foreign), Note: string(w.Note),
+			Foreign: string(w.Foreign), Note: string(w.Note), LeftOut: plainTexts(w.LeftOut), Problems: w.Problems.problems(),
 		},
 	}, nil
 }

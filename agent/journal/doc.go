@@ -53,7 +53,8 @@
 //	decided      proposalId, revision, by, comment, parts:[{accept, comment,
 //	             hunks:{id:{accept, text, comment}}, rewrite:[hunk]}]
 //	landed       proposalId, toolUseId, edit, status, where, before, after,
-//	             landed:[id], conflicts:[id], foreign, note
+//	             landed:[id], conflicts:[id], leftOut:[id], foreign, note,
+//	             problems:{new:[problem], more, gone}
 //	tool_result  toolUseId, name, input | inputText, invalid, inputRaw, opaque, output,
 //	             isError, ms
 //	compacted    summary, said:[text], kept, clip, clipNewest, tokensBefore, tokensAfter
@@ -91,7 +92,9 @@
 // hunk ID that isn't UTF-8 stands in base64 as a key of hunks64 instead.
 //
 // In landed, status is "landed", "partial", "failed" or "unconfirmed"; where is
-// "disk" or "buffer".
+// "disk" or "buffer". A problem is {path, name, line, column, endLine, endColumn,
+// severity, message, source}; lines and columns count from 0, columns as the editor
+// does, and severity is 1 for an error to 4 for a hint.
 //
 // # Secrets
 //

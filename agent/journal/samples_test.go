@@ -210,9 +210,12 @@ func formatCases() []struct {
 				{Accept: true, Rewrite: []agent.Hunk{{ID: "h", At: 1, New: "n"}}},
 				{},
 			}}}},
-		{"a landing", head + `"landed","proposalId":"p1","toolUseId":"c1","edit":{"kind":"create","path":"/w/n"},"status":"partial","where":"disk","before":"` + base.String() + `","after":"` + target.String() + `","landed":["a"],"conflicts":["b"],"foreign":"f","note":"n"}`,
+		{"a landing", head + `"landed","proposalId":"p1","toolUseId":"c1","edit":{"kind":"create","path":"/w/n"},"status":"partial","where":"disk","before":"` + base.String() + `","after":"` + target.String() + `","landed":["a"],"conflicts":["b"],"leftOut":["c"],"foreign":"f","note":"n",` +
+			`"problems":{"new":[{"path":"/w/n","name":"n","line":1,"column":2,"endLine":3,"endColumn":4,"severity":1,"message":"m","source":"s"}],"more":5,"gone":6}}`,
 			agent.Landed{ProposalID: "p1", ToolUseID: "c1", Edit: agent.Edit{Path: "/w/n", Kind: agent.EditCreate}, Landing: agent.Landing{
-				Status: agent.LandPartial, Where: agent.SourceDisk, Before: base, After: target, Landed: []string{"a"}, Conflicts: []string{"b"}, Foreign: "f", Note: "n"}}},
+				Status: agent.LandPartial, Where: agent.SourceDisk, Before: base, After: target, Landed: []string{"a"}, Conflicts: []string{"b"}, LeftOut: []string{"c"}, Foreign: "f", Note: "n",
+				Problems: agent.Problems{More: 5, Gone: 6, New: []agent.Problem{{
+					Path: "/w/n", Name: "n", Span: agent.Span{Line: 1, Column: 2, EndLine: 3, EndColumn: 4}, Severity: agent.SeverityError, Message: "m", Source: "s"}}}}}},
 		{"a result", head + `"tool_result","toolUseId":"c1","name":"f","input":{},"output":"o","isError":true,"ms":3}`,
 			agent.Answered{Use: call("c1", "f", "{}"), Result: agent.ToolResult{ID: "c1", Output: "o", IsError: true}, Elapsed: 3 * time.Millisecond}},
 		{"a run ends", head + `"done","reason":"max_turns","turns":9,"denied":2,"usage":{"inputTokens":1}}`,

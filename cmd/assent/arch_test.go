@@ -75,7 +75,7 @@ func homes() []home {
 		{"go.lsp.dev/protocol", []string{"rpc/lsp"}, "wire types stay in their dialect"},
 		{"go.lsp.dev/uri", []string{"rpc/lsp"}, "wire types stay in their dialect"},
 		{"github.com/gofrs/flock", []string{"agent/journal", "agent/workspace"}, "locks between processes are there for one writer of a journal and one landing at a time"},
-		{"github.com/aymanbagabas/go-udiff", []string{"agent/workspace", "cmd/assent"}, "hunks are made where they land; the command prints them"},
+		{"github.com/aymanbagabas/go-udiff", []string{"agent/workspace"}, "hunks are made where they land, and so is what shows them"},
 		{"github.com/bmatcuk/doublestar", []string{"tools"}, "globs are what a model writes"},
 		{"github.com/invopop/jsonschema", []string{"tools"}, "the schema of a tool is made by tools.Define alone"},
 		{"github.com/google/jsonschema-go", []string{"tools"}, "and arguments are validated there, against that same schema"},
@@ -109,6 +109,7 @@ func places() []place {
 				"agent/journal",         // journals and their locks
 				"cmd/assent/console.go", // the temporary file that the person's own editor gets
 				"cmd/assent/stdio.go",   // the log file that was asked for
+				"rpc/lsp/show.go",       // the temporary file in which a client shows a diff
 				"cmd/assent/doctor.go",  // an empty file where journals are, to see whether that is possible
 				"agent/agenttest",       // test support
 				"editors/fake",          // an editor saves its files

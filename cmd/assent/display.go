@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"assent/agent"
-
-	"github.com/aymanbagabas/go-udiff"
 )
 
 // style colours text for a terminal; the zero style does not.
@@ -26,31 +24,6 @@ func (s style) paint(code, text string) string {
 		return text
 	}
 	return code + text + "\x1b[0m"
-}
-
-// unified is a unified diff of some hunks of an edit, as text.
-func unified(name string, e agent.Edit, hunks []agent.Hunk) string {
-	before, after := "a/"+name, "b/"+name
-	switch e.Kind {
-	case agent.EditCreate:
-		before = "/dev/null"
-	case agent.EditDelete:
-		after = "/dev/null"
-		hunks = nil
-		if e.Old != "" {
-			hunks = []agent.Hunk{{Old: e.Old}}
-		}
-	}
-	edits := make([]udiff.Edit, 0, len(hunks))
-	for _, h := range hunks {
-		edits = append(edits, udiff.Edit{Start: h.At, End: h.At + len(h.Old), New: h.New})
-	}
-	const context = 3
-	text, err := udiff.ToUnified(before, after, e.Old, edits, context)
-	if err != nil {
-		return fmt.Sprintf("(the diff can't be shown: %v)\n", err)
-	}
-	return text
 }
 
 // withoutHeader cuts the two lines with the file's names.

@@ -34,7 +34,7 @@ func TestWhatATerminalWouldObeyOrHideIsShown(t *testing.T) {
 func TestLineEndsAreShownWhereTheyDiffer(t *testing.T) {
 	diff := func(old, new string) string {
 		e := agent.Edit{Kind: agent.EditText, Old: old, Hunks: workspace.Diff(old, new)}
-		return style(false).colourDiff(unified("f", e, e.Hunks))
+		return style(false).colourDiff(workspace.Unified("f", e, e.Hunks))
 	}
 	for _, c := range []struct{ name, old, new, want string }{
 		{"all CRLF", "a\r\nb\r\n", "a\r\nc\r\n", "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"},
@@ -61,7 +61,7 @@ func TestDiffsOfWholeFiles(t *testing.T) {
 		{"a delete shows what goes", agent.Edit{Kind: agent.EditDelete, Old: "a\nb\n"}, "-a\n-b\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := style(true).colourDiff(unified("f", c.edit, c.edit.Hunks))
+			got := style(true).colourDiff(workspace.Unified("f", c.edit, c.edit.Hunks))
 			got = colours.ReplaceAllString(got, "")
 			if c.want == "" && got != "" || !strings.HasSuffix(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)

@@ -96,7 +96,7 @@ func (t *terminal) show(part agent.Part, count string) {
 		fmt.Fprintln(t.out, t.style.paint(red, inline(part.Info.Name)+" was changed meanwhile; this is what the change would be now."))
 	}
 	if edit.Kind != "" {
-		fmt.Fprint(t.out, t.style.colourDiff(unified(inline(part.Info.Name), edit, edit.Hunks)))
+		fmt.Fprint(t.out, t.style.colourDiff(workspace.Unified(inline(part.Info.Name), edit, edit.Hunks)))
 	}
 }
 
@@ -147,7 +147,7 @@ func (t *terminal) reviewPart(ctx context.Context, part agent.Part, count string
 			}
 			if hunks := workspace.Diff(edit.Old, text); len(hunks) > 0 {
 				edit.Hunks, rewritten = hunks, true
-				fmt.Fprint(t.out, t.style.colourDiff(unified(inline(part.Info.Name), edit, edit.Hunks)))
+				fmt.Fprint(t.out, t.style.colourDiff(workspace.Unified(inline(part.Info.Name), edit, edit.Hunks)))
 			} else {
 				fmt.Fprintln(t.out, "That is the text as it was; nothing was decided.")
 			}
@@ -198,7 +198,7 @@ func (t *terminal) reviewHunk(ctx context.Context, name string, e agent.Edit, i 
 	}
 	h := e.Hunks[i]
 	show := func() {
-		fmt.Fprint(t.out, t.style.colourDiff(withoutHeader(unified(inline(name), e, []agent.Hunk{h}))))
+		fmt.Fprint(t.out, t.style.colourDiff(withoutHeader(workspace.Unified(inline(name), e, []agent.Hunk{h}))))
 	}
 	show()
 	for {

@@ -12,13 +12,15 @@ import (
 type workspaceEdit struct {
 	Changes         map[string][]TextEdit `json:"changes"`
 	DocumentChanges []docChange           `json:"documentChanges"`
+
+	ChangeAnnotations map[string]annotation `json:"changeAnnotations"`
 }
 
 // docChange is one of TextDocumentEdit (Kind ""), create, rename and delete.
 type docChange struct {
 	Kind         string       `json:"kind"`
 	TextDocument *versionedID `json:"textDocument"`
-	Edits        []TextEdit   `json:"edits"`
+	Edits        []docEdit    `json:"edits"`
 	URI          string       `json:"uri"`
 	OldURI       string       `json:"oldUri"`
 	NewURI       string       `json:"newUri"`
@@ -49,7 +51,7 @@ func (w *workspaceEdit) steps() []docChange {
 	}
 	var out []docChange
 	for _, uri := range slices.Sorted(maps.Keys(w.Changes)) {
-		out = append(out, docChange{TextDocument: &versionedID{URI: uri}, Edits: w.Changes[uri]})
+		out = append(out, docChange{TextDocument: &versionedID{URI: uri}, Edits: plain(w.Changes[uri])})
 	}
 	return out
 }
@@ -84,6 +86,13 @@ func (e *Editor) applyEdit(ctx context.Context, m message) {
 	if e.opts.BeforeApply != nil {
 		for _, uri := range distinctURIs(steps) {
 			e.opts.BeforeApply(uri)
+		}
+	}
+	if e.applies() {
+		var refusal *applyResult
+		if steps, refusal = e.confirmed(ctx, p.Edit, steps); refusal != nil {
+			e.conn.reply(m.id, refusal, nil)
+			return
 		}
 	}
 	e.mu.Lock()
@@ -184,7 +193,7 @@ func (e *Editor) checkStep(c docChange) error {
 func (e *Editor) applyStep(c docChange) (*buffer, error) {
 	switch c.Kind {
 	case "":
-		return e.editDocument(c.TextDocument.URI, c.Edits)
+		return e.editDocument(c.TextDocument.URI, texts(c.Edits))
 	case "create":
 		return e.createFile(c)
 	case "rename":

@@ -33,7 +33,7 @@ func (e *Editor) initializeParams(folders []string) map[string]any {
 }
 
 func (o *Options) capabilities() map[string]any {
-	window := map[string]any{"showDocument": map[string]bool{"support": true}}
+	window := map[string]any{"showDocument": map[string]bool{"support": !o.NoShowDocument}}
 	if !o.NoMessageRequest {
 		window["showMessage"] = map[string]any{"messageActionItem": map[string]bool{"additionalPropertiesSupport": true}}
 	}
@@ -68,6 +68,9 @@ func (o *Options) workspace() map[string]any {
 	if !o.NoResourceOperations {
 		edit["resourceOperations"] = []string{"create", "rename", "delete"}
 	}
+	if o.Confirm != nil {
+		edit["changeAnnotationSupport"] = struct{}{} // empty, as some send it
+	}
 	w := map[string]any{"configuration": true, "workspaceFolders": true, "executeCommand": struct{}{}}
 	if !o.NoApplyEdit {
 		w["applyEdit"], w["workspaceEdit"] = true, edit
@@ -86,6 +89,9 @@ func (o *Options) experimental() map[string]any {
 	}
 	if o.SyncsAll {
 		own["syncsAll"] = true
+	}
+	if o.Diagnostics != nil {
+		own["diagnostics"] = true
 	}
 	return own
 }

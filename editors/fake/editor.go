@@ -45,7 +45,7 @@ type Options struct {
 
 	// What the editor cannot do. It does not advertise it, and answers
 	// -32601 or, inside a WorkspaceEdit, applied:false.
-	NoReview, NoApprove, NoApplyEdit, NoDocumentChanges, NoResourceOperations, NoMessageRequest, NoProgress bool
+	NoReview, NoApprove, NoApplyEdit, NoDocumentChanges, NoResourceOperations, NoMessageRequest, NoProgress, NoShowDocument bool
 
 	InitializationOptions any
 
@@ -56,6 +56,17 @@ type Options struct {
 	Review  func(ctx context.Context, r Review) (Answer, error)                   // nil: accept
 	Approve func(ctx context.Context, a Approve) (ApproveAnswer, error)           // nil: allow
 	Message func(ctx context.Context, m MessageRequest) (title string, err error) // nil: the first action; "" answers null
+
+	// Show is called with each window/showDocument. nil: it is shown.
+	Show func(ctx context.Context, uri string) (success bool, err error)
+
+	// Diagnostics are what its tools say of a document, or of all for an empty URI.
+	// nil: not offered.
+	Diagnostics func(ctx context.Context, uri string) (DiagnosticsAnswer, error)
+
+	// Confirm is the person in the preview of an edit whose changes need confirmation:
+	// it returns which of them are ticked. nil: change annotations are not offered.
+	Confirm func(ctx context.Context, changes []Confirmation) (ticked []bool)
 
 	// BeforeApply is called for each URI of an applyEdit before anything is
 	// done about it, in every ApplyMode: here the person types.

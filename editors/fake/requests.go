@@ -60,12 +60,20 @@ func (e *Editor) answer(ctx context.Context, m message) (any, error) {
 		return e.answerReview(ctx, m.params)
 	case m.method == "assent/approve" && !o.NoApprove:
 		return e.answerApprove(ctx, m.params)
+	case m.method == "assent/diagnostics" && o.Diagnostics != nil:
+		var p struct {
+			URI string `json:"uri"`
+		}
+		if err := decode(m.params, &p); err != nil {
+			return nil, err
+		}
+		return o.Diagnostics(ctx, p.URI)
 	case m.method == "window/showMessageRequest" && !o.NoMessageRequest:
 		return e.answerMessage(ctx, m.params)
 	case m.method == "window/workDoneProgress/create" && !o.NoProgress:
 		return nil, nil
-	case m.method == "window/showDocument":
-		return map[string]bool{"success": true}, nil
+	case m.method == "window/showDocument" && !o.NoShowDocument:
+		return e.answerShow(ctx, m.params)
 	case m.method == "client/registerCapability", m.method == "client/unregisterCapability":
 		return nil, nil
 	case m.method == "workspace/configuration":
@@ -131,6 +139,20 @@ func (e *Editor) answerMessage(ctx context.Context, params json.RawMessage) (any
 		return offered[title], nil
 	}
 	return map[string]string{"title": title}, nil
+}
+
+func (e *Editor) answerShow(ctx context.Context, params json.RawMessage) (any, error) {
+	var p struct {
+		URI string `json:"uri"`
+	}
+	if err := decode(params, &p); err != nil {
+		return nil, err
+	}
+	success, err := true, error(nil)
+	if e.opts.Show != nil {
+		success, err = e.opts.Show(ctx, p.URI)
+	}
+	return map[string]bool{"success": success}, err
 }
 
 func (e *Editor) choose(ctx context.Context, r MessageRequest) (string, error) {

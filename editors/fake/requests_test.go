@@ -114,14 +114,15 @@ func TestTheReaderWaitsForNoPerson(t *testing.T) {
 }
 
 func TestWhatTheEditorCannotDoItDoesNotKnow(t *testing.T) {
-	able, limited := Options{}, Options{NoReview: true, NoApprove: true, NoApplyEdit: true, NoMessageRequest: true, NoProgress: true}
+	able, limited := Options{}, Options{NoReview: true, NoApprove: true, NoApplyEdit: true, NoMessageRequest: true, NoProgress: true, NoShowDocument: true}
 	for method, tt := range map[string]struct{ able, limited bool }{
 		"assent/review":                  {true, false},
 		"assent/approve":                 {true, false},
 		"workspace/applyEdit":            {true, false},
 		"window/showMessageRequest":      {true, false},
 		"window/workDoneProgress/create": {true, false},
-		"window/showDocument":            {true, true},
+		"window/showDocument":            {true, false},
+		"assent/diagnostics":             {false, false},
 		"client/registerCapability":      {true, true},
 		"workspace/configuration":        {true, true},
 		"assent/unheard":                 {false, false},
@@ -136,6 +137,26 @@ func TestWhatTheEditorCannotDoItDoesNotKnow(t *testing.T) {
 				t.Errorf("%s: got %+v, want it known: %v", method, m.Error, o.knows)
 			}
 		}
+	}
+}
+
+func TestWhatIsShownAndWhatToolsSayIsUpToTheTest(t *testing.T) {
+	_, p := start(t, Options{
+		Show: func(_ context.Context, uri string) (bool, error) { return uri == "file:///a", nil },
+		Diagnostics: func(_ context.Context, uri string) (DiagnosticsAnswer, error) {
+			if uri == "" {
+				return DiagnosticsAnswer{Raw: json.RawMessage(`7`)}, nil
+			}
+			return DiagnosticsAnswer{Items: []Diagnostic{{URI: uri, Severity: 2, Message: "m"}}}, nil
+		},
+	}, full)
+	for _, c := range []struct{ method, params, want string }{
+		{"window/showDocument", `{"uri":"file:///a"}`, `{"success":true}`},
+		{"window/showDocument", `{"uri":"file:///b"}`, `{"success":false}`},
+		{"assent/diagnostics", `{}`, `7`},
+		{"assent/diagnostics", `{"uri":"file:///a"}`, `{"items":[{"uri":"file:///a","range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"severity":2,"message":"m"}]}`},
+	} {
+		wantJSON(t, p.response(p.ask(c.method, c.params)).Result, c.want)
 	}
 }
 

@@ -161,6 +161,23 @@ type ApproveAnswer struct {
 	Raw json.RawMessage `json:"-"` // as in Answer
 }
 
+// DiagnosticsAnswer is the result of assent/diagnostics.
+type DiagnosticsAnswer struct {
+	Items []Diagnostic `json:"items"`
+
+	Raw json.RawMessage `json:"-"` // as in Answer
+}
+
+// Diagnostic is what a tool says of a document. Severity is 1 error, 2 warning, 3
+// information, 4 hint.
+type Diagnostic struct {
+	URI      string `json:"uri"`
+	Range    Range  `json:"range"`
+	Severity int    `json:"severity,omitempty"`
+	Message  string `json:"message"`
+	Source   string `json:"source,omitempty"`
+}
+
 // MessageRequest is the params of window/showMessageRequest.
 type MessageRequest struct {
 	Type    int      // 1 error, 2 warning, 3 info, 4 log
@@ -174,6 +191,18 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 		return a.Raw, nil
 	}
 	type fields Answer
+	return json.Marshal(fields(a))
+}
+
+// MarshalJSON writes Raw when there is one.
+func (a DiagnosticsAnswer) MarshalJSON() ([]byte, error) {
+	if a.Raw != nil {
+		return a.Raw, nil
+	}
+	type fields DiagnosticsAnswer
+	if a.Items == nil {
+		a.Items = []Diagnostic{}
+	}
 	return json.Marshal(fields(a))
 }
 

@@ -20,6 +20,7 @@ const (
 	allow      = "Allow"
 	hunkByHunk = "Hunk by hunk"
 	goOn       = "Go on"
+	showRest   = "Show the rest"
 	rejectIt   = "Reject"
 )
 
@@ -67,15 +68,26 @@ func (e *editor) askEdit(ctx context.Context, part agent.Part) (agent.PartDecisi
 	if len(edit.Hunks) > 1 {
 		last = []string{apply, hunkByHunk, rejectIt}
 	}
-	answer, refusal, err := e.shown(ctx, "assent wants to change a file. "+agent.Printable(part.Title())+warning(part), whole.Hunks, last...)
+	diff := ""
+	if len(pagesOf(whole.Hunks)) > 1 {
+		var hide func()
+		diff, hide = e.show(ctx, part, edit.Hunks)
+		defer hide()
+	}
+	answer, refusal, err := e.shown(ctx, "assent wants to change a file. "+agent.Printable(part.Title())+warning(part), diff, whole.Hunks, last...)
 	d := agent.PartDecision{Accept: answer == apply, Comment: refusal}
+	inPreview := answer == hunkByHunk && e.confirms(edit)
+	e.s.confirms.set(e.confirmation(edit), inPreview)
+	if inPreview {
+		return agent.PartDecision{Accept: true}, err
+	}
 	if err != nil || answer != hunkByHunk {
 		return d, err
 	}
 	d.Hunks = map[string]agent.HunkDecision{}
 	for n, h := range edit.Hunks {
 		title := fmt.Sprintf("%s, change %d of %d, line %d", agent.Printable(part.Info.Name), n+1, len(edit.Hunks), lineBreaks(edit.Old[:h.At])+1)
-		answer, refusal, err := e.shown(ctx, title, []agent.Hunk{h}, apply, rejectIt)
+		answer, refusal, err := e.shown(ctx, title+warning(part), diff, []agent.Hunk{h}, apply, rejectIt)
 		if err != nil {
 			return d, err
 		}
@@ -85,13 +97,26 @@ func (e *editor) askEdit(ctx context.Context, part agent.Part) (agent.PartDecisi
 }
 
 // shown shows hunks whole, in as many questions as that takes, and asks in the last
-// one: a yes is for what was seen.
-func (e *editor) shown(ctx context.Context, title string, hunks []agent.Hunk, last ...string) (answer, refusal string, err error) {
-	pages := pagesOf(hunks)
+// one: a yes is for what was seen. If the editor shows them already, in the file diff,
+// one question will do; the others come if the person wants them, since some editors
+// do not let one look around while they ask.
+func (e *editor) shown(ctx context.Context, title, diff string, hunks []agent.Hunk, last ...string) (answer, refusal string, err error) {
+	pages, first := pagesOf(hunks), 0
+	if diff != "" && len(pages) > 1 {
+		actions := last
+		if len(pages) <= maxPages {
+			actions = append(slices.Clip(last), showRest)
+		}
+		answer, refusal, err = e.question(ctx, fmt.Sprintf("%s\nThe editor shows all of it in %s. It begins:\n%s\n…", title, diff, pages[0]), actions...)
+		if err != nil || answer != showRest {
+			return answer, refusal, err
+		}
+		first = 1
+	}
 	if len(pages) > maxPages {
 		return "", fmt.Sprintf("The change has %d pages, too many to show in questions. Make it in smaller steps, or use a client with experimental.assent.review.", len(pages)), nil
 	}
-	for n, page := range pages {
+	for n := first; n < len(pages); n++ {
 		actions, count := last, ""
 		if n+1 < len(pages) {
 			actions = []string{goOn, rejectIt}
@@ -99,7 +124,7 @@ func (e *editor) shown(ctx context.Context, title string, hunks []agent.Hunk, la
 		if len(pages) > 1 {
 			count = fmt.Sprintf(" (page %d of %d)", n+1, len(pages))
 		}
-		answer, refusal, err = e.question(ctx, title+count+"\n"+page, actions...)
+		answer, refusal, err = e.question(ctx, title+count+"\n"+pages[n], actions...)
 		if err != nil || n+1 < len(pages) && answer != goOn {
 			return "", refusal, err
 		}

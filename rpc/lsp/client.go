@@ -13,10 +13,13 @@ type client struct {
 	encoding encoding
 
 	review, approve bool // assent/review, assent/approve
+	diagnostics     bool // assent/diagnostics
 	asks            bool // window/showMessageRequest, as far as can be told
 	syncsAll        bool // every file that is open there is told
 	applyEdit       bool
 	versioned       bool // documentChanges
+	annotations     bool // of changes that need confirmation
+	shows           bool // window/showDocument
 	create          bool // resource operations
 	rename          bool
 	delete          bool
@@ -30,11 +33,12 @@ func clientOf(p protocol.InitializeParams) client {
 		c.encoding = chooseEncoding(caps.General.PositionEncodings)
 	}
 	ours := abilitiesOf(caps.Experimental)
-	c.review, c.approve, c.syncsAll = ours.Review, ours.Approve, ours.SyncsAll
+	c.review, c.approve, c.diagnostics, c.syncsAll = ours.Review, ours.Approve, ours.Diagnostics, ours.SyncsAll
 	// There is no capability for it: every editor has it, a script has not.
 	c.asks = caps.Window != nil || caps.TextDocument != nil
 	if caps.Window != nil {
 		c.progress = is(caps.Window.WorkDoneProgress)
+		c.shows = caps.Window.ShowDocument != nil && caps.Window.ShowDocument.Support
 	}
 	w := caps.Workspace
 	if w == nil {
@@ -45,6 +49,7 @@ func clientOf(p protocol.InitializeParams) client {
 		// Resource operations are documentChanges, whatever else a client says.
 		operations := w.WorkspaceEdit.ResourceOperations
 		c.versioned = true
+		c.annotations = w.WorkspaceEdit.ChangeAnnotationSupport != nil // an empty object says yes
 		c.create = slices.Contains(operations, protocol.ResourceOperationKindCreate)
 		c.rename = slices.Contains(operations, protocol.ResourceOperationKindRename)
 		c.delete = slices.Contains(operations, protocol.ResourceOperationKindDelete)

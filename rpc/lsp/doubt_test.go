@@ -301,7 +301,7 @@ func TestAQuestionShowsAllOfAChange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var shown strings.Builder
-			o := fake.Options{NoReview: true, SyncsAll: true, Message: func(_ context.Context, m fake.MessageRequest) (string, error) {
+			o := fake.Options{NoReview: true, NoShowDocument: true, SyncsAll: true, Message: func(_ context.Context, m fake.MessageRequest) (string, error) {
 				shown.WriteString(m.Message)
 				if answers.refuse != "" && strings.Contains(m.Message, answers.refuse) {
 					return "Reject", nil
@@ -318,7 +318,7 @@ func TestAQuestionShowsAllOfAChange(t *testing.T) {
 			}
 		})
 	}
-	o := fake.Options{NoReview: true, SyncsAll: true}
+	o := fake.Options{NoReview: true, NoShowDocument: true, SyncsAll: true}
 	b := newBench(t, nil, []string{call("write_file", object{"path": "x.sh", "content": strings.Repeat("x\n", 1000)}), say("ok")}, o)
 	b.prompt(fake.Prompt{Text: "go"})
 	if b.disk("x.sh") != "-" || !strings.Contains(b.told()[0], "too many to show") {

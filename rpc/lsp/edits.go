@@ -8,8 +8,9 @@ import (
 )
 
 // workspaceEdit is an approved edit as the client applies it, made for one state of
-// the file: version and positions are of the same text.
-func (e *editor) workspaceEdit(edit agent.Edit, s state, hunks []agent.Hunk) protocol.WorkspaceEdit {
+// the file: version and positions are of the same text. With confirm, the person is
+// asked by the client about each hunk.
+func (e *editor) workspaceEdit(edit agent.Edit, s state, hunks []agent.Hunk, confirm bool) protocol.WorkspaceEdit {
 	where, version := fileURI(e.s.folders.spell(edit.Path)), (*int32)(nil)
 	if s.open {
 		where, version = s.doc.uri, &s.doc.version
@@ -30,10 +31,14 @@ func (e *editor) workspaceEdit(edit agent.Edit, s state, hunks []agent.Hunk) pro
 	if !e.s.client.versioned {
 		return protocol.WorkspaceEdit{Changes: map[uri.URI][]protocol.TextEdit{at: texts}}
 	}
+	var notes map[protocol.ChangeAnnotationIdentifier]protocol.ChangeAnnotation
 	if len(texts) > 0 {
 		elements := make([]protocol.TextDocumentEditElement, len(texts))
 		for i := range texts {
 			elements[i] = &texts[i]
+		}
+		if confirm {
+			elements, notes = annotated(texts)
 		}
 		changes = append(changes, &protocol.TextDocumentEdit{
 			TextDocument: protocol.OptionalVersionedTextDocumentIdentifier{
@@ -42,7 +47,7 @@ func (e *editor) workspaceEdit(edit agent.Edit, s state, hunks []agent.Hunk) pro
 			Edits: elements,
 		})
 	}
-	return protocol.WorkspaceEdit{DocumentChanges: changes}
+	return protocol.WorkspaceEdit{DocumentChanges: changes, ChangeAnnotations: notes}
 }
 
 // textEdits are hunks in positions of base.

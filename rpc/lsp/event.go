@@ -127,6 +127,15 @@ type (
 		Conflicts []string `json:"conflicts"`
 		Foreign   string   `json:"foreign"`
 		Note      string   `json:"note"`
+
+		LeftOut  []string  `json:"leftOut,omitempty"`
+		Problems *Problems `json:"problems,omitempty"`
+	}
+	// Problems is how that changed what the editor's tools say.
+	Problems struct {
+		New  []Diagnostic `json:"new"`
+		More int          `json:"more"`
+		Gone int          `json:"gone"`
 	}
 	// RetryingEvent says that a request failed and is made again: "retrying".
 	RetryingEvent struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"assent/agent"
@@ -14,10 +15,10 @@ import (
 // maxTries is how often an edit is sent again because its text had moved.
 const maxTries = 3
 
-// Apply implements the landing half of [agent.Editor]. The client makes the edit in
-// its buffer, so that undo works there and unsaved text is safe. We write the disk
-// ourselves only where the client can't, or has told that the file is not open.
-func (e *editor) Apply(ctx context.Context, ok agent.Approval, edit agent.Edit) (agent.Landing, error) {
+// land has the client make the edit in its buffer, so that undo works there and
+// unsaved text is safe. We write the disk ourselves only where the client can't, or
+// has told that the file is not open.
+func (e *editor) land(ctx context.Context, ok agent.Approval, edit agent.Edit) (agent.Landing, error) {
 	hold, err := e.Hold(ctx, ok, edit)
 	switch {
 	case errors.Is(err, agent.ErrNotApproved):
@@ -25,13 +26,17 @@ func (e *editor) Apply(ctx context.Context, ok agent.Approval, edit agent.Edit) 
 	case err != nil:
 		return agent.Landing{Where: agent.SourceBuffer, Note: err.Error()}, nil
 	}
-	l := &lander{e: e, hold: hold, edit: edit}
+	l := &lander{e: e, hold: hold, edit: edit, confirm: e.s.confirms.take(e.confirmation(edit))}
 	l.out.Where = agent.SourceBuffer
 	before, err := l.look()
 	switch {
 	case err != nil:
 		hold.Release()
 		l.out.Note = err.Error()
+		return l.out, nil
+	case e.onDisk(edit, before) && l.confirm:
+		hold.Release()
+		l.out.Note = "the editor was to have the person confirm it, and can't for this file any more; propose it again"
 		return l.out, nil
 	case e.onDisk(edit, before):
 		hold.Release() // Workspace.Apply has its own, and checks the buffers again
@@ -106,7 +111,9 @@ type lander struct {
 	edit agent.Edit
 	out  agent.Landing
 
-	answered bool // the client has answered what was sent last
+	confirm  bool        // hunk by hunk, in the client's own preview
+	applied  atomic.Bool // the client says that it made it
+	answered bool        // the client has answered what was sent last
 }
 
 // land sends the edit, and again if the client had a newer text. The only error is
@@ -130,6 +137,9 @@ func (l *lander) land(ctx context.Context) (agent.Landing, error) {
 		case err == nil || l.done(before, after, hunks):
 			return l.judge(before, after, hunks), nil
 		case l.edit.Kind != agent.EditText || answer.err != nil || !l.newer(ctx, before):
+			if l.confirm && answer.err == nil {
+				return l.leftOut(after, hunks, answer.FailureReason), nil
+			}
 			return l.failed(after, err), nil
 		}
 	}

@@ -74,7 +74,7 @@ func (s *Server) capabilities() *protocol.InitializeResult {
 	if s.client.applyEdit {
 		lands = agent.SourceBuffer
 	}
-	ours, _ := json.Marshal(map[string]any{"assent": Abilities{Version: Version, Review: true, Approve: true, Lands: string(lands)}}) // can be encoded
+	ours, _ := json.Marshal(map[string]any{"assent": Abilities{Version: Version, Review: true, Approve: true, Diagnostics: true, Lands: string(lands)}}) // can be encoded
 	return &protocol.InitializeResult{
 		Capabilities: protocol.ServerCapabilities{
 			PositionEncoding: s.client.encoding,

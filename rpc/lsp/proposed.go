@@ -9,7 +9,7 @@ func (x *Events) landed(e agent.Landed) LandedEvent {
 	where, _ := x.place(e.Edit.Path)
 	file := LandedFile{
 		URI: where, Status: l.Status.String(), Where: string(l.Where), Hash: l.After.String(),
-		Hunks: l.Landed, Conflicts: l.Conflicts, Foreign: l.Foreign, Note: l.Note,
+		Hunks: l.Landed, Conflicts: l.Conflicts, Foreign: l.Foreign, Note: l.Note, LeftOut: l.LeftOut, Problems: x.problems(l.Problems),
 	}
 	if e.Edit.Kind == agent.EditRename {
 		file.NewURI, _ = x.place(e.Edit.To)

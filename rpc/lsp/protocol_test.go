@@ -53,7 +53,7 @@ func TestEveryMethodIsInTheProtocolText(t *testing.T) {
 	for method := range requests() {
 		known = append(known, method)
 	}
-	known = append(known, methodCancel, methodEvent, methodReview, methodApprove)
+	known = append(known, methodCancel, methodEvent, methodReview, methodApprove, methodDiagnostics)
 	slices.Sort(told)
 	slices.Sort(known)
 	if !slices.Equal(told, known) {

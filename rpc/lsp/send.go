@@ -35,8 +35,8 @@ type answer struct {
 // client did not make the edit.
 func (l *lander) send(ctx context.Context, before state, hunks []agent.Hunk) (got answer, after state, err error) {
 	label := "assent: " + string(l.edit.Kind)
-	params := &protocol.ApplyWorkspaceEditParams{Label: &label, Edit: l.e.workspaceEdit(l.edit, before, hunks)}
-	calling, giveUp := context.WithTimeoutCause(ctx, applyLimit, errSilent)
+	params := &protocol.ApplyWorkspaceEditParams{Label: &label, Edit: l.e.workspaceEdit(l.edit, before, hunks, l.confirm)}
+	calling, giveUp := l.calling(ctx)
 	defer giveUp()
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
@@ -47,12 +47,13 @@ func (l *lander) send(ctx context.Context, before state, hunks []agent.Hunk) (go
 			stop()
 			return
 		}
+		l.applied.Store(true)
 		l.e.s.docs.nudge() // what is seen on disk may be there now
 		time.AfterFunc(showLimit, stop)
 	}()
 	l.e.s.docs.await(watching, l.edit.Path, func(document, bool) bool {
 		now, _ := l.look()
-		return l.done(before, now, hunks)
+		return l.done(before, now, hunks) || l.confirm && l.applied.Load() && l.ticked(before, now, hunks)
 	})
 	select {
 	case <-answered:
@@ -65,6 +66,16 @@ func (l *lander) send(ctx context.Context, before state, hunks []agent.Hunk) (go
 	return got, after, l.refusal(ctx, got)
 }
 
+// calling is ctx for the request: only a person has no time limit.
+func (l *lander) calling(ctx context.Context) (context.Context, context.CancelFunc) {
+	if !l.confirm {
+		return context.WithTimeoutCause(ctx, applyLimit, errSilent)
+	}
+	ctx, cancel := l.e.s.sessions.uncancelled(ctx, l.e.session)
+	end := l.e.s.waitFor(l.e.session, "confirmation: "+shortLine(l.edit.Path, 80))
+	return ctx, func() { end(); cancel() }
+}
+
 var errSilent = errors.New("the editor did not answer")
 
 // refusal is the error for an answer that says that the edit was not made. A client
@@ -74,7 +85,7 @@ func (l *lander) refusal(ctx context.Context, a answer) error {
 		switch err := l.e.lost(a.err); {
 		case errors.Is(err, agent.ErrInterrupted):
 			return err
-		case errors.Is(err, errSilent), ctx.Err() != nil, errors.Is(err, context.Canceled):
+		case errors.Is(err, errSilent), ctx.Err() != nil, errors.Is(err, context.Canceled), errors.Is(err, errCancelled), errors.Is(err, rpc.ErrCancelled):
 			return nil
 		default:
 			if failed, ok := errors.AsType[*rpc.Error](err); ok {

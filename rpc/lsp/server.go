@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"assent/agent"
 	"assent/agent/host"
@@ -52,6 +53,11 @@ type Server struct {
 	folders  folders
 	sessions sessions
 	waits    waits
+	confirms confirmations
+	untold   atomic.Bool // the client failed to tell its diagnostics
+
+	// patience makes what waits between two questions about a change, see patient.
+	patience func() func(context.Context) bool
 
 	mu     sync.Mutex
 	engine *Engine
@@ -65,7 +71,7 @@ func New(conn *rpc.Conn, opts Options) *Server {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{opts: opts, log: opts.Log, conn: conn, docs: newDocuments()}
+	s := &Server{opts: opts, log: opts.Log, conn: conn, docs: newDocuments(), patience: patient}
 	s.sessions.open = map[string]*session{}
 	return s
 }

@@ -18,10 +18,11 @@ type turn struct {
 
 	ctx     context.Context // the turn's own: it ends when the turn is cancelled
 	cancel  context.CancelCauseFunc
-	before  []*turn  // of the session, that have to end first
-	brief   bool     // a change of settings: a prompt behind it waits
-	started bool     // its session takes steers
-	early   []string // steers that came before
+	run     context.Context // of the session's run, nil before it
+	before  []*turn         // of the session, that have to end first
+	brief   bool            // a change of settings: a prompt behind it waits
+	started bool            // its session takes steers
+	early   []string        // steers that came before
 }
 
 // errCancelled is the cause of a turn's end that the person asked for.
@@ -146,6 +147,28 @@ func (r *sessions) start(t *turn, sess *session) {
 	for _, text := range t.early {
 		_, _ = sess.Steer(text) // it takes them now
 	}
+}
+
+// runs notes the context of a turn's run.
+func (r *sessions) runs(t *turn, ctx context.Context) context.Context {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.run = ctx
+	return ctx
+}
+
+// uncancelled is ctx, that of a landing, as long as the turn of the session is not
+// cancelled: a landing may take a while longer, but not what waits for a person or
+// tells what came of it.
+func (r *sessions) uncancelled(ctx context.Context, id string) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	stop := func() bool { return true }
+	if t := r.latest(id); t != nil && t.run != nil {
+		stop = context.AfterFunc(t.run, func() { cancel(context.Cause(t.run)) })
+	}
+	return ctx, func() { stop(); cancel(nil) }
 }
 
 // unheard are the steers of a turn that never started.

@@ -23,6 +23,8 @@ const (
 	methodEvent   = "assent/event"
 	methodReview  = "assent/review"
 	methodApprove = "assent/approve"
+
+	methodDiagnostics = "assent/diagnostics"
 )
 
 // Version of our part of the protocol.
@@ -36,6 +38,8 @@ type Abilities struct {
 	Approve  bool   `json:"approve,omitempty"`
 	SyncsAll bool   `json:"syncsAll,omitempty"`
 	Lands    string `json:"lands,omitempty"`
+
+	Diagnostics bool `json:"diagnostics,omitempty"`
 }
 
 // PromptParams are those of assent/prompt.
@@ -273,6 +277,25 @@ type ApproveResult struct {
 	Decision string `json:"decision"`
 	Comment  string `json:"comment,omitempty"`
 	Remember string `json:"remember,omitempty"`
+}
+
+// DiagnosticsParams are those of assent/diagnostics.
+type DiagnosticsParams struct {
+	URI string `json:"uri,omitempty"`
+}
+
+// DiagnosticsResult is the client's answer to assent/diagnostics.
+type DiagnosticsResult struct {
+	Items *[]Diagnostic `json:"items"`
+}
+
+// Diagnostic is what a tool of the editor says of a document.
+type Diagnostic struct {
+	URI      string         `json:"uri"`
+	Range    protocol.Range `json:"range"`
+	Severity int            `json:"severity"`
+	Message  string         `json:"message"`
+	Source   string         `json:"source"`
 }
 
 // InitializationOptions are the settings that an editor may send.

@@ -152,7 +152,7 @@ func (r *run) part(ctx context.Context, use ToolUse, effect Effect) (Part, error
 		if err := e.Check(); err != nil {
 			return Part{}, err
 		}
-		e.Hunks = slices.Clone(e.Hunks)
+		e.Hunks, e.Confirm = slices.Clone(e.Hunks), false
 		for i, h := range e.Hunks {
 			e.Hunks[i] = NewHunk(h.At, h.Old, h.New)
 		}

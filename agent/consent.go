@@ -88,7 +88,7 @@ func weigh(p Part, d PartDecision) verdict {
 		}
 	}
 	if ok {
-		edit.Hunks = accepted
+		edit.Hunks, edit.Confirm = accepted, d.Confirm
 		v.edit, v.ok = edit, Approval{[]Effect{edit}}
 	}
 	return v

@@ -40,6 +40,10 @@ type Edit struct {
 	Base  Hash   // of Old; zero for a create and a rename
 	Old   string // of an edit and a delete: the whole text when it was planned
 	Hunks []Hunk // of an edit and a create, by place, not overlapping
+
+	// Confirm says of an approved edit that the person wants to confirm each hunk as it
+	// lands, in a preview of their editor: it lands there, as far as they do, or nowhere.
+	Confirm bool
 }
 
 // Hunk replaces some lines.
@@ -144,7 +148,7 @@ func checkHunks(old string, hunks []Hunk) error {
 
 func (e Edit) same(o Effect) bool {
 	x, ok := o.(Edit)
-	if !ok || x.Path != e.Path || x.Kind != e.Kind || x.To != e.To || x.Base != e.Base || len(x.Hunks) != len(e.Hunks) {
+	if !ok || x.Path != e.Path || x.Kind != e.Kind || x.To != e.To || x.Base != e.Base || x.Confirm != e.Confirm || len(x.Hunks) != len(e.Hunks) {
 		return false
 	}
 	for i, h := range e.Hunks {

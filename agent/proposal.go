@@ -74,7 +74,7 @@ func checkRevision(first, next Proposal) error {
 				return fmt.Errorf("revision %d of proposal %s changes part %d", next.Revision, first.ID, i)
 			}
 			continue
-		case now.Path != before.Path || now.Kind != before.Kind || now.To != before.To:
+		case now.Path != before.Path || now.Kind != before.Kind || now.To != before.To || now.Confirm:
 			return fmt.Errorf("revision %d of proposal %s changes another file", next.Revision, first.ID)
 		}
 		if err := now.Check(); err != nil && !p.moot() {
@@ -137,6 +137,10 @@ type PartDecision struct {
 	// from Edit.Old to the text that they left. Those that were proposed like
 	// this count as the model's, the others as the person's.
 	Rewrite []Hunk
+
+	// Confirm makes a yes to an edit one to what the person confirms of it as it lands,
+	// see [Edit.Confirm].
+	Confirm bool
 }
 
 // HunkDecision is the answer to one hunk.

@@ -21,6 +21,7 @@ type opinion struct {
 	hunks map[string]agent.HunkDecision
 	own   *agent.Edit // from a text that was shown to the one that the person made of it
 
+	confirm bool // the yes is for what the person confirms as it lands
 	comment string
 }
 
@@ -85,6 +86,7 @@ func (r *review) take(q *Question, a Answer) {
 // take notes the answer to the part as it was shown.
 func (o *opinion) take(q *Question, shown agent.Part, d agent.PartDecision) {
 	o.comment, o.own = both(o.comment, d.Comment), nil
+	o.confirm = o.confirm || d.Confirm
 	edit, isEdit := shown.Effect.(agent.Edit)
 	switch {
 	case !d.Accept && len(d.Hunks) == 0 && len(o.hunks) == 0:
@@ -165,7 +167,7 @@ func (o *opinion) decision(part agent.Part) agent.PartDecision {
 		d.Accept, d.Rewrite = true, own
 		return d
 	}
-	d.Accept = o.yes
+	d.Accept, d.Confirm = o.yes, o.confirm
 	for _, h := range edit.Hunks {
 		hd := o.hunks[h.ID]
 		if hd == (agent.HunkDecision{Accept: o.yes}) && !h.Conflict {

@@ -20,6 +20,7 @@ func (l *line) decision(d agent.Decision) {
 	for _, p := range d.Parts {
 		l.element()
 		l.flag("accept", p.Accept)
+		l.flag("confirm", p.Confirm)
 		l.text("comment", p.Comment)
 		l.hunkDecisions(p.Hunks)
 		if p.Rewrite != nil { // an empty one is an answer, too
@@ -99,6 +100,7 @@ type decidedWire struct {
 
 type partDecisionWire struct {
 	Accept  bool                        `json:"accept"`
+	Confirm bool                        `json:"confirm"`
 	Comment text                        `json:"comment"`
 	Hunks   map[string]hunkDecisionWire `json:"hunks"`
 	Hunks64 map[string]hunkDecisionWire `json:"hunks64"`
@@ -124,7 +126,7 @@ func (w decidedWire) record() (agent.Record, error) {
 }
 
 func (w partDecisionWire) decision() (agent.PartDecision, error) {
-	d := agent.PartDecision{Accept: w.Accept, Comment: string(w.Comment)}
+	d := agent.PartDecision{Accept: w.Accept, Confirm: w.Confirm, Comment: string(w.Comment)}
 	if n := len(w.Hunks) + len(w.Hunks64); n > 0 {
 		d.Hunks = make(map[string]agent.HunkDecision, n)
 	}

@@ -87,7 +87,12 @@
 // assistant record before it, and reading puts them back. info and toInfo are
 // {path, name, exists, dir, size, outside, secret, protected}.
 //
-// In decided, text, even an empty one, is what the person put in place of the
+// A proposal whose texts moved while it was open is recorded once more, with its last
+// revision, before its decision. A hunk or a part with conflict is for lines, or a text,
+// that someone changed meanwhile; moot are hunks that the text has without us.
+//
+// In decided, confirm says that the yes is for what the person confirms in a preview of
+// their editor as it lands; such an edit lands there or nowhere. text, even an empty one, is what the person put in place of the
 // hunk, and rewrite, even an empty one, is what they made of the whole edit. A
 // hunk ID that isn't UTF-8 stands in base64 as a key of hunks64 instead.
 //

@@ -96,6 +96,7 @@ func (l *line) edit(name string, e agent.Edit) error {
 	if len(e.Hunks) > 0 {
 		l.hunks("hunks", e.Hunks)
 	}
+	l.flag("confirm", e.Confirm)
 	l.end('}')
 	return nil
 }
@@ -176,6 +177,7 @@ type effectWire struct {
 	Base      text            `json:"base"`
 	OldText   text            `json:"oldText"`
 	Hunks     []hunkWire      `json:"hunks"`
+	Confirm   bool            `json:"confirm"`
 	Dir       text            `json:"dir"`
 	Command   text            `json:"command"`
 	Server    text            `json:"server"`
@@ -217,7 +219,7 @@ func (w effectWire) edit() (agent.Edit, error) {
 		return agent.Edit{}, err
 	}
 	e := agent.Edit{
-		Path: string(w.Path), Kind: kind, To: string(w.To), Base: base, Hunks: plainHunks(w.Hunks),
+		Path: string(w.Path), Kind: kind, To: string(w.To), Base: base, Hunks: plainHunks(w.Hunks), Confirm: w.Confirm,
 	}
 	if kind == agent.EditDelete {
 		e.Old = string(w.OldText)

@@ -200,6 +200,15 @@ func formatCases() []struct {
 				{Effect: agent.SecretRead{Path: "/w/.env"}},
 				{},
 			}}}},
+		{"a proposal whose texts moved", head + `"proposed","proposalId":"p1","revision":3,"parts":[` +
+			`{"toolUseId":"c1","name":"f","effect":{"kind":"edit","path":"/w/a","base":"` + base.String() + `","hunks":[{"id":"h","at":4,"old":"zwei\n","new":"2\n","conflict":true}]},"moot":[{"id":"m","at":1,"new":"n"}]},` +
+			`{"toolUseId":"c2","name":"f","effect":{"kind":"delete","path":"/w/b","base":"` + base.String() + `","oldText":"one\ntwo\n"},"conflict":true}]}`,
+			agent.Proposed{Proposal: agent.Proposal{ID: "p1", Revision: 3, Parts: []agent.Part{
+				{Use: agent.ToolUse{ID: "c1", Name: "f"}, Effect: agent.Edit{Path: "/w/a", Kind: agent.EditText, Base: base, Hunks: []agent.Hunk{{ID: "h", At: 4, Old: "zwei\n", New: "2\n", Conflict: true}}}, Moot: []agent.Hunk{{ID: "m", At: 1, New: "n"}}},
+				{Use: agent.ToolUse{ID: "c2", Name: "f"}, Effect: agent.Edit{Path: "/w/b", Kind: agent.EditDelete, Base: base, Old: "one\ntwo\n"}, Conflict: true},
+			}}}},
+		{"a decision to be confirmed", head + `"decided","proposalId":"p1","revision":1,"by":"person","parts":[{"accept":true,"confirm":true}]}`,
+			agent.Decided{ProposalID: "p1", Revision: 1, Decision: agent.Decision{By: agent.ByPerson, Parts: []agent.PartDecision{{Accept: true, Confirm: true}}}}},
 		{"a decision per hunk", head + `"decided","proposalId":"p1","revision":2,"by":"person","comment":"ok","parts":[` +
 			`{"accept":true,"comment":"c","hunks":{"a":{"accept":true,"text":"x"},"b":{"accept":true,"text":""},"c":{"comment":"no"}}},` +
 			`{"hunks":{},"hunks64":{"/w==":{"accept":true}}},{"rewrite":[]},{"accept":true,"rewrite":[{"id":"h","at":1,"new":"n"}]},{}]}`,

@@ -21,6 +21,10 @@ func (w *Workspace) Apply(ctx context.Context, ok agent.Approval, e agent.Edit) 
 	}
 	l := &lander{w: w, edit: e}
 	l.out.Where = agent.SourceDisk
+	if e.Confirm {
+		l.out.Note = "the person was to confirm it in a preview of the editor, which has none for this file any more; propose it again"
+		return l.out, nil
+	}
 	if err := l.land(ctx); err != nil {
 		l.out.After = l.out.Before
 		l.out.Note = err.Error()

@@ -76,10 +76,8 @@ func (e *editor) askEdit(ctx context.Context, part agent.Part) (agent.PartDecisi
 	}
 	answer, refusal, err := e.shown(ctx, "assent wants to change a file. "+agent.Printable(part.Title())+warning(part), diff, whole.Hunks, last...)
 	d := agent.PartDecision{Accept: answer == apply, Comment: refusal}
-	inPreview := answer == hunkByHunk && e.confirms(edit)
-	e.s.confirms.set(e.confirmation(edit), inPreview)
-	if inPreview {
-		return agent.PartDecision{Accept: true}, err
+	if answer == hunkByHunk && e.confirms(edit) {
+		return agent.PartDecision{Accept: true, Confirm: true}, err
 	}
 	if err != nil || answer != hunkByHunk {
 		return d, err

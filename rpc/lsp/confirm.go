@@ -3,7 +3,6 @@ package lsp
 import (
 	"errors"
 	"fmt"
-	"sync"
 	"unicode/utf8"
 
 	"assent/agent"
@@ -13,46 +12,7 @@ import (
 
 // Some clients without assent.review have a preview of their own, in which the person
 // ticks what they want of an edit whose changes need confirmation. There a yes to
-// "review the hunks" is one to the edit as far as it is ticked: it is noted here, and
-// the landing takes it from here.
-
-// confirmations are the edits that are to be confirmed as they land.
-type confirmations struct {
-	mu   sync.Mutex
-	open map[confirmation]bool
-}
-
-// confirmation names an edit. There is one of a text in a session at a time, so an
-// older one of the same text that never landed is replaced.
-type confirmation struct {
-	session, path string
-	base          agent.Hash
-}
-
-func (e *editor) confirmation(edit agent.Edit) confirmation {
-	return confirmation{e.session, edit.Path, edit.Base}
-}
-
-func (c *confirmations) set(key confirmation, wanted bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !wanted {
-		delete(c.open, key)
-		return
-	}
-	if c.open == nil {
-		c.open = map[confirmation]bool{}
-	}
-	c.open[key] = true
-}
-
-func (c *confirmations) take(key confirmation) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	wanted := c.open[key]
-	delete(c.open, key)
-	return wanted
-}
+// "review the hunks" is one to the edit as far as it is ticked, see [agent.Edit].
 
 // confirms reports whether the client can have the person confirm an edit hunk by hunk.
 // What we write ourselves, it can't.

@@ -266,7 +266,7 @@ func TestWhatCantBeConfirmedAnyMoreDoesNotLand(t *testing.T) {
 	if data, err := os.ReadFile(filepath.Join(d.dir, "a")); err != nil || string(data) != changed {
 		t.Errorf("the file has %q, %v", data, err)
 	}
-	has(t, d.results()[0].Output, "a was not edited", "can't for this file any more")
+	has(t, d.results()[0].Output, "a was not edited", "which has none for this file any more")
 }
 
 // Without a preview, what is missing was taken out by somebody, who may not be the
@@ -274,10 +274,31 @@ func TestWhatCantBeConfirmedAnyMoreDoesNotLand(t *testing.T) {
 func TestOnlyWhatWasToBeConfirmedIsLeftOutByThePerson(t *testing.T) {
 	hunks := workspace.Diff(sixLines, bothHunks)
 	for confirm, leftOut := range map[bool]int{true: 1, false: 0} {
-		l := &lander{edit: agent.Edit{Kind: agent.EditText, Old: sixLines, Hunks: hunks}, confirm: confirm}
+		l := &lander{edit: agent.Edit{Kind: agent.EditText, Old: sixLines, Hunks: hunks, Confirm: confirm}}
 		got := l.judgeText(state{doc: document{text: sixLines}, open: true}, state{doc: document{text: firstHunk}, open: true}, hunks)
 		if got.Status != agent.LandPartial || len(got.Landed) != 1 || len(got.LeftOut) != leftOut || strings.Contains(got.Note, "something else changed them") == confirm {
 			t.Errorf("with a preview %v: %+v", confirm, got)
 		}
+	}
+}
+
+// The yes was for what is confirmed, whatever became of the text since.
+func TestThePreviewComesForATextThatMovedMeanwhileToo(t *testing.T) {
+	t.Parallel()
+	var d *desk
+	previews := 0
+	o := fake.Options{NoReview: true, Message: func(context.Context, fake.MessageRequest) (string, error) {
+		if err := d.Replace(d.uri("a"), "one\n", "zero\none\n"); err != nil {
+			t.Error(err)
+		}
+		return hunkByHunk, nil
+	}, Confirm: func(context.Context, []fake.Confirmation) []bool { previews++; return []bool{true, false} }}
+	d = deskWith(t, o, map[string]string{"a": sixLines}, calls(edits("c1", "a", "two", "2", "five", "5")))
+	uri := d.opened("a")
+	d.say(fake.Prompt{})
+	text, _, _ := d.Text(uri)
+	same(t, "the text", text, "zero\n"+firstHunk)
+	if previews != 1 {
+		t.Errorf("%d previews", previews)
 	}
 }

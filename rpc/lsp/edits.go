@@ -8,9 +8,9 @@ import (
 )
 
 // workspaceEdit is an approved edit as the client applies it, made for one state of
-// the file: version and positions are of the same text. With confirm, the person is
+// the file: version and positions are of the same text. One to be confirmed has the person
 // asked by the client about each hunk.
-func (e *editor) workspaceEdit(edit agent.Edit, s state, hunks []agent.Hunk, confirm bool) protocol.WorkspaceEdit {
+func (e *editor) workspaceEdit(edit agent.Edit, s state, hunks []agent.Hunk) protocol.WorkspaceEdit {
 	where, version := fileURI(e.s.folders.spell(edit.Path)), (*int32)(nil)
 	if s.open {
 		where, version = s.doc.uri, &s.doc.version
@@ -37,7 +37,7 @@ func (e *editor) workspaceEdit(edit agent.Edit, s state, hunks []agent.Hunk, con
 		for i := range texts {
 			elements[i] = &texts[i]
 		}
-		if confirm {
+		if edit.Confirm {
 			elements, notes = annotated(texts)
 		}
 		changes = append(changes, &protocol.TextDocumentEdit{

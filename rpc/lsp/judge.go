@@ -38,7 +38,7 @@ func (l *lander) judgeText(before, after state, hunks []agent.Hunk) agent.Landin
 	found, other := compare(before.text(), hunks, after.doc.text)
 	l.out.Landed, l.out.Foreign, l.out.After = found.Landed, found.Foreign, agent.HashText(after.doc.text)
 	switch {
-	case l.confirm && len(found.Landed) > 0 && len(found.Altered) == 0:
+	case l.edit.Confirm && len(found.Landed) > 0 && len(found.Altered) == 0:
 		l.confirmed(found.Missing)
 	case len(found.Landed)+len(found.Altered) == 0:
 		// It may still come: the client said that it made the change, or nothing. An edit

@@ -26,17 +26,13 @@ func (e *editor) land(ctx context.Context, ok agent.Approval, edit agent.Edit) (
 	case err != nil:
 		return agent.Landing{Where: agent.SourceBuffer, Note: err.Error()}, nil
 	}
-	l := &lander{e: e, hold: hold, edit: edit, confirm: e.s.confirms.take(e.confirmation(edit))}
+	l := &lander{e: e, hold: hold, edit: edit}
 	l.out.Where = agent.SourceBuffer
 	before, err := l.look()
 	switch {
 	case err != nil:
 		hold.Release()
 		l.out.Note = err.Error()
-		return l.out, nil
-	case e.onDisk(edit, before) && l.confirm:
-		hold.Release()
-		l.out.Note = "the editor was to have the person confirm it, and can't for this file any more; propose it again"
 		return l.out, nil
 	case e.onDisk(edit, before):
 		hold.Release() // Workspace.Apply has its own, and checks the buffers again
@@ -111,7 +107,6 @@ type lander struct {
 	edit agent.Edit
 	out  agent.Landing
 
-	confirm  bool        // hunk by hunk, in the client's own preview
 	applied  atomic.Bool // the client says that it made it
 	answered bool        // the client has answered what was sent last
 }
@@ -137,7 +132,7 @@ func (l *lander) land(ctx context.Context) (agent.Landing, error) {
 		case err == nil || l.done(before, after, hunks):
 			return l.judge(before, after, hunks), nil
 		case l.edit.Kind != agent.EditText || answer.err != nil || !l.newer(ctx, before):
-			if l.confirm && answer.err == nil {
+			if l.edit.Confirm && answer.err == nil {
 				return l.leftOut(after, hunks, answer.FailureReason), nil
 			}
 			return l.failed(after, err), nil

@@ -35,7 +35,7 @@ type answer struct {
 // client did not make the edit.
 func (l *lander) send(ctx context.Context, before state, hunks []agent.Hunk) (got answer, after state, err error) {
 	label := "assent: " + string(l.edit.Kind)
-	params := &protocol.ApplyWorkspaceEditParams{Label: &label, Edit: l.e.workspaceEdit(l.edit, before, hunks, l.confirm)}
+	params := &protocol.ApplyWorkspaceEditParams{Label: &label, Edit: l.e.workspaceEdit(l.edit, before, hunks)}
 	calling, giveUp := l.calling(ctx)
 	defer giveUp()
 	watching, stop := context.WithCancel(ctx)
@@ -53,7 +53,7 @@ func (l *lander) send(ctx context.Context, before state, hunks []agent.Hunk) (go
 	}()
 	l.e.s.docs.await(watching, l.edit.Path, func(document, bool) bool {
 		now, _ := l.look()
-		return l.done(before, now, hunks) || l.confirm && l.applied.Load() && l.ticked(before, now, hunks)
+		return l.done(before, now, hunks) || l.edit.Confirm && l.applied.Load() && l.ticked(before, now, hunks)
 	})
 	select {
 	case <-answered:
@@ -68,7 +68,7 @@ func (l *lander) send(ctx context.Context, before state, hunks []agent.Hunk) (go
 
 // calling is ctx for the request: only a person has no time limit.
 func (l *lander) calling(ctx context.Context) (context.Context, context.CancelFunc) {
-	if !l.confirm {
+	if !l.edit.Confirm {
 		return context.WithTimeoutCause(ctx, applyLimit, errSilent)
 	}
 	ctx, cancel := l.e.s.sessions.uncancelled(ctx, l.e.session)

@@ -53,7 +53,6 @@ type Server struct {
 	folders  folders
 	sessions sessions
 	waits    waits
-	confirms confirmations
 	untold   atomic.Bool // the client failed to tell its diagnostics
 
 	// patience makes what waits between two questions about a change, see patient.

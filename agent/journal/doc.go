@@ -49,8 +49,9 @@
 //	request      messages, bytes, tokens, attempt, model, provider, compacting
 //	response     attempt, firstByteMs, ms, finish, usage, failure
 //	assistant    thinking, text, toolUses:[call] | blocks; stop, finish, usage, ms
-//	proposed     proposalId, revision, title, parts:[{toolUseId, name, effect, info, toInfo}]
-//	decided      proposalId, revision, by, comment, parts:[{accept, comment,
+//	proposed     proposalId, revision, title, parts:[{toolUseId, name, effect, info, toInfo,
+//	             conflict, moot:[hunk]}]
+//	decided      proposalId, revision, by, comment, parts:[{accept, confirm, comment,
 //	             hunks:{id:{accept, text, comment}}, rewrite:[hunk]}]
 //	landed       proposalId, toolUseId, edit, status, where, before, after,
 //	             landed:[id], conflicts:[id], leftOut:[id], foreign, note,

@@ -1,0 +1,176 @@
+package lsp_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// account is the reference of [TestRandomEdits]: what each file has to hold. It knows no
+// hunks, versions or positions and compares no texts line by line. Each word of a world is
+// unique, so it is enough to know which words there are and in which order, which of them
+// the person removed, and which an edit removes or adds that the person said yes to, as it
+// was shown to them.
+type account struct {
+	formats bool // the editor writes the disk when it makes an edit
+	files   map[string]content
+	grants  map[string][]grant // by file; until the model is asked again
+}
+
+// content is what there is of a file.
+type content struct {
+	open, there  bool // in the editor, on disk
+	buffer, disk []string
+	unsaved      bool
+}
+
+// grant is what the person said yes to.
+type grant struct {
+	kind           string
+	removed, added map[string]bool
+	order          []string // of the words of the whole text then, if it was shown
+	to             string   // of a rename
+}
+
+// wordsOf are the words of a text, without those that may be there often.
+func wordsOf(text string) []string {
+	return slices.DeleteFunc(strings.Fields(text), func(word string) bool { return word == noise })
+}
+
+const noise = "}"
+
+func set(words []string) map[string]bool {
+	all := map[string]bool{}
+	for _, word := range words {
+		all[word] = true
+	}
+	return all
+}
+
+// minus are the words of a that are not in b.
+func minus(a, b []string) map[string]bool {
+	all := set(a)
+	for _, word := range b {
+		delete(all, word)
+	}
+	return all
+}
+
+// settle takes what there is now as what has to be there, and says what of it should not
+// be so.
+func (a *account) settle(now map[string]content) (faults []string) {
+	for name := range now {
+		for _, fault := range a.compare(name, now) {
+			faults = append(faults, name+": "+fault)
+		}
+	}
+	a.files = now
+	return faults
+}
+
+func (a *account) compare(name string, now map[string]content) []string {
+	was, is := a.files[name], now[name]
+	grants := a.grants[name]
+	if from, moved := a.movedFrom(name, now); moved {
+		// What was in the other file is to be here, as far as it is not there any more.
+		grants = append(slices.Clip(grants), a.grants[from]...)
+		old := a.files[from]
+		if !now[from].there {
+			was.disk, was.there = old.disk, old.there
+		}
+		if !now[from].open {
+			was.buffer, was.open = old.buffer, old.open
+		}
+	}
+	movedAway := slices.ContainsFunc(grants, func(g grant) bool { return g.kind == "rename" && g.to != name && now[g.to].there })
+	var faults []string
+	if !(movedAway && !is.open) {
+		for _, fault := range compareTexts(a.bufferBefore(was, is), is.buffer, was.open, is.open, grants) {
+			faults = append(faults, "in the editor "+fault)
+		}
+	}
+	if a.formats && is.open && is.there && slices.Equal(is.disk, is.buffer) || movedAway && !is.there {
+		return faults
+	}
+	for _, fault := range compareTexts(was.disk, is.disk, was.there, is.there, grants) {
+		faults = append(faults, "on disk "+fault)
+	}
+	if was.open && was.unsaved && is.there && !slices.Equal(was.disk, is.disk) {
+		faults = append(faults, "the disk was written behind unsaved changes")
+	}
+	return faults
+}
+
+// bufferBefore is what the buffer was made of: one that was not open is loaded.
+func (a *account) bufferBefore(was, is content) []string {
+	if !was.open && is.open {
+		return was.disk
+	}
+	return was.buffer
+}
+
+// movedFrom is the file that a granted rename moved to a name.
+func (a *account) movedFrom(name string, now map[string]content) (string, bool) {
+	for from, grants := range a.grants {
+		for _, g := range grants {
+			if g.kind == "rename" && g.to == name && a.files[from].there && !now[from].there && !a.files[name].there {
+				return from, true
+			}
+		}
+	}
+	return "", false
+}
+
+// compareTexts says what is wrong with the words that there are now.
+func compareTexts(was, is []string, before, after bool, grants []grant) (faults []string) {
+	old, new := set(was), set(is)
+	if len(new) < len(is) {
+		faults = append(faults, fmt.Sprintf("a word is there twice: %q", is))
+	}
+	granted := func(word string, in func(grant) map[string]bool) bool {
+		return slices.ContainsFunc(grants, func(g grant) bool { return in(g)[word] })
+	}
+	for _, word := range was {
+		if !new[word] && !granted(word, func(g grant) map[string]bool { return g.removed }) {
+			faults = append(faults, "nobody agreed to lose "+word)
+		}
+	}
+	for _, word := range is {
+		if !old[word] && !granted(word, func(g grant) map[string]bool { return g.added }) {
+			faults = append(faults, "nobody accepted or wrote "+word)
+		}
+	}
+	switch {
+	case before && !after && !slices.ContainsFunc(grants, func(g grant) bool { return g.kind == "delete" || g.kind == "rename" }):
+		faults = append(faults, "it is gone")
+	case !before && after && len(grants) == 0:
+		faults = append(faults, "it was made")
+	}
+	if !sameOrder(was, is) {
+		faults = append(faults, fmt.Sprintf("%q is in another order: %q", was, is))
+	}
+	for _, g := range grants {
+		if g.order != nil && !sameOrder(g.order, is) {
+			faults = append(faults, fmt.Sprintf("what was shown as %q landed as %q", g.order, is))
+		}
+	}
+	return faults
+}
+
+// sameOrder reports whether the words that two texts share have the same order in both.
+func sameOrder(a, b []string) bool {
+	inA, inB := set(a), set(b)
+	a = slices.DeleteFunc(slices.Clone(a), func(word string) bool { return !inB[word] })
+	b = slices.DeleteFunc(slices.Clone(b), func(word string) bool { return !inA[word] })
+	return slices.Equal(a, b)
+}
+
+// grant notes a yes.
+func (a *account) grant(name string, g grant) { a.grants[name] = append(a.grants[name], g) }
+
+// acted notes what the person made of a file.
+func (a *account) acted(name string, now content) {
+	a.files = maps.Clone(a.files)
+	a.files[name] = now
+}

@@ -93,6 +93,9 @@ func (a *account) compare(name string, now map[string]content) []string {
 	if a.formats && is.open && is.there && slices.Equal(is.disk, is.buffer) || movedAway && !is.there {
 		return faults
 	}
+	if a.formats && was.open && !is.there {
+		was.disk = was.buffer // it may have been saved before it was removed
+	}
 	for _, fault := range compareTexts(was.disk, is.disk, was.there, is.there, grants) {
 		faults = append(faults, "on disk "+fault)
 	}

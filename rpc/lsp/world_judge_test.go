@@ -63,23 +63,28 @@ func (w *world) clear(lines []string) bool {
 // pay looks which of the hunks that had to land did.
 func (w *world) pay() {
 	for id, d := range w.owed {
-		is, gone := w.files[d.name], map[string]bool{}
-		moved := false
-		for _, g := range w.grants[d.name] {
-			maps.Copy(gone, g.removed)
-			moved = moved || g.kind == "delete" || g.kind == "rename"
-		}
+		is := w.files[d.name]
+		moved := slices.ContainsFunc(w.grants[d.name], func(g grant) bool { return g.kind == "delete" || g.kind == "rename" })
 		touched := slices.ContainsFunc(slices.Collect(maps.Keys(d.near)), func(word string) bool { return w.touched[d.name][word] })
 		if touched || moved || w.options.NoApplyEdit && is.unsaved {
 			continue
 		}
 		w.Owed++
-		maps.DeleteFunc(d.added, func(word string, _ bool) bool { return gone[word] })
+		w.lessOthers(d.name, d.added, d.removed)
 		if holds(is.buffer, d.added, d.removed) || holds(is.disk, d.added, d.removed) {
 			w.Landed++
 		} else {
 			w.tell("the hunk %s did not land: %v %v", id, d, is)
 		}
+	}
+}
+
+// lessOthers leaves out of what a hunk adds and removes what another one, of a later call,
+// removes or adds again.
+func (w *world) lessOthers(name string, added, removed map[string]bool) {
+	for _, g := range w.grants[name] {
+		maps.DeleteFunc(added, func(word string, _ bool) bool { return g.removed[word] })
+		maps.DeleteFunc(removed, func(word string, _ bool) bool { return g.added[word] })
 	}
 }
 
@@ -219,7 +224,11 @@ func (w *world) judge() {
 			}
 			later := slices.ContainsFunc(w.outcome.landed[n+1:], func(o landed) bool { return len(o.Files) > 0 && o.Files[0].URI == f.URI })
 			if !later && f.Hash != "" && f.Status != "unconfirmed" && w.options.Changes != fake.Never {
-				w.judgeHash(w.name(cmp.Or(f.NewURI, f.URI)), f.Status, f.Where, f.Hash)
+				where := f.Where
+				if f.NewURI != "" || f.Status == "failed" {
+					where = "" // either
+				}
+				w.judgeHash(w.name(cmp.Or(f.NewURI, f.URI)), where, f.Hash)
 			}
 			w.judgeHunks(name, l, f.Status, f.Where, f.Hunks)
 		}
@@ -230,13 +239,14 @@ func (w *world) judge() {
 	w.outcome = heardOf{}
 }
 
-func (w *world) judgeHash(name, status, where, hash string) {
+// judgeHash wants a file to have the hash in the editor or on disk, or in either.
+func (w *world) judgeHash(name, where, hash string) {
 	buffer, _, open := w.Text(w.uri(name))
 	disk, err := os.ReadFile(w.path(name))
-	inBuffer := open && agent.HashText(buffer).String() == hash
-	onDisk := err == nil && agent.HashText(string(disk)).String() == hash
-	if (open || err == nil) && !(inBuffer && (where == "buffer" || status == "failed") || onDisk && (where == "disk" || status == "failed" || !open)) {
-		w.fault("%s is said to be %s in the %s with the hash %s, and has %q in the editor, %q on disk", name, status, where, hash, buffer, disk)
+	inBuffer := where != "disk" && open && agent.HashText(buffer).String() == hash
+	onDisk := where != "buffer" && err == nil && agent.HashText(string(disk)).String() == hash
+	if (open || err == nil) && !inBuffer && !onDisk {
+		w.fault("%s is said to have the hash %s (%s), and has %q in the editor, %q on disk", name, hash, where, buffer, disk)
 	}
 }
 
@@ -248,10 +258,6 @@ func (w *world) judgeHunks(name string, l landed, status, where string, ids []st
 	if where == "disk" {
 		text = is.disk
 	}
-	gone := map[string]bool{}
-	for _, g := range w.grants[name] {
-		maps.Copy(gone, g.removed)
-	}
 	for _, g := range w.answers {
 		for _, f := range g.files {
 			for _, h := range f.Hunks {
@@ -259,9 +265,8 @@ func (w *world) judgeHunks(name string, l landed, status, where string, ids []st
 				if !yes || f.ToolUseID != l.ToolUseID || len(g.answer.Edited) > 0 {
 					continue
 				}
-				added := minus(wordsOf(new), wordsOf(h.OldText))
-				maps.DeleteFunc(added, func(word string, _ bool) bool { return gone[word] })
-				removed := minus(wordsOf(h.OldText), wordsOf(new))
+				added, removed := minus(wordsOf(new), wordsOf(h.OldText)), minus(wordsOf(h.OldText), wordsOf(new))
+				w.lessOthers(name, added, removed)
 				switch there := holds(text, added, removed); {
 				case slices.Contains(ids, h.ID) && !there:
 					w.fault("%s: the hunk %s is said to have landed in the %s, which has %q", name, h.ID, where, text)

@@ -76,10 +76,10 @@ func (a *account) compare(name string, now map[string]content) []string {
 		// What was in the other file is to be here, as far as it is not there any more.
 		grants = append(slices.Clip(grants), a.grants[from]...)
 		old := a.files[from]
-		if !now[from].there {
+		if old.there && !now[from].there {
 			was.disk, was.there = old.disk, old.there
 		}
-		if !now[from].open {
+		if old.open && !now[from].open {
 			was.buffer, was.open = old.buffer, old.open
 		}
 	}
@@ -93,10 +93,11 @@ func (a *account) compare(name string, now map[string]content) []string {
 	if a.formats && is.open && is.there && slices.Equal(is.disk, is.buffer) || movedAway && !is.there {
 		return faults
 	}
-	if a.formats && was.open && !is.there {
-		was.disk = was.buffer // it may have been saved before it was removed
+	onDisk := compareTexts(was.disk, is.disk, was.there, is.there, grants)
+	if a.formats && was.open && was.there && !is.there && len(onDisk) > 0 { // it may have been saved before it was removed
+		onDisk = compareTexts(was.buffer, nil, true, false, grants)
 	}
-	for _, fault := range compareTexts(was.disk, is.disk, was.there, is.there, grants) {
+	for _, fault := range onDisk {
 		faults = append(faults, "on disk "+fault)
 	}
 	if was.open && was.unsaved && is.there && !slices.Equal(was.disk, is.disk) {
@@ -127,10 +128,7 @@ func (a *account) movedFrom(name string, now map[string]content) (string, bool) 
 
 // compareTexts says what is wrong with the words that there are now.
 func compareTexts(was, is []string, before, after bool, grants []grant) (faults []string) {
-	old, new := set(was), set(is)
-	if len(new) < len(is) {
-		faults = append(faults, fmt.Sprintf("a word is there twice: %q", is))
-	}
+	had, new := count(was), set(is)
 	granted := func(word string, in func(grant) map[string]bool) bool {
 		return slices.ContainsFunc(grants, func(g grant) bool { return in(g)[word] })
 	}
@@ -139,8 +137,8 @@ func compareTexts(was, is []string, before, after bool, grants []grant) (faults 
 			faults = append(faults, "nobody agreed to lose "+word)
 		}
 	}
-	for _, word := range is {
-		if !old[word] && !granted(word, func(g grant) map[string]bool { return g.added }) {
+	for word, times := range count(is) {
+		if times > had[word] && !granted(word, func(g grant) map[string]bool { return g.added }) {
 			faults = append(faults, "nobody accepted or wrote "+word)
 		}
 	}
@@ -161,12 +159,22 @@ func compareTexts(was, is []string, before, after bool, grants []grant) (faults 
 	return faults
 }
 
-// sameOrder reports whether the words that two texts share have the same order in both.
+// sameOrder reports whether the words that two texts share, once each, have the same order
+// in both.
 func sameOrder(a, b []string) bool {
-	inA, inB := set(a), set(b)
-	a = slices.DeleteFunc(slices.Clone(a), func(word string) bool { return !inB[word] })
-	b = slices.DeleteFunc(slices.Clone(b), func(word string) bool { return !inA[word] })
-	return slices.Equal(a, b)
+	inA, inB := count(a), count(b)
+	other := func(word string) bool { return inA[word] != 1 || inB[word] != 1 }
+	return slices.Equal(slices.DeleteFunc(slices.Clone(a), other), slices.DeleteFunc(slices.Clone(b), other))
+}
+
+// count says how often each word is there: twice, if of a line that is removed and added
+// again with a change only the second half was accepted.
+func count(words []string) map[string]int {
+	times := map[string]int{}
+	for _, word := range words {
+		times[word]++
+	}
+	return times
 }
 
 // grant notes a yes.

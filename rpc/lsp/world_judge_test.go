@@ -1,7 +1,6 @@
 package lsp_test
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -64,9 +63,8 @@ func (w *world) clear(lines []string) bool {
 func (w *world) pay() {
 	for id, d := range w.owed {
 		is := w.files[d.name]
-		moved := slices.ContainsFunc(w.grants[d.name], func(g grant) bool { return g.kind == "delete" || g.kind == "rename" })
 		touched := slices.ContainsFunc(slices.Collect(maps.Keys(d.near)), func(word string) bool { return w.touched[d.name][word] })
-		if touched || moved || w.options.NoApplyEdit && is.unsaved {
+		if touched || w.removes(d.name) || w.options.NoApplyEdit && is.unsaved {
 			continue
 		}
 		w.Owed++
@@ -77,6 +75,11 @@ func (w *world) pay() {
 			w.tell("the hunk %s did not land: %v %v", id, d, is)
 		}
 	}
+}
+
+// removes reports whether the person said yes to a file being gone.
+func (w *world) removes(name string) bool {
+	return slices.ContainsFunc(w.grants[name], func(g grant) bool { return g.kind == "delete" || g.kind == "rename" })
 }
 
 // lessOthers leaves out of what a hunk adds and removes what another one, of a later call,
@@ -219,16 +222,19 @@ func (w *world) judge() {
 	for n, l := range w.outcome.landed {
 		for _, f := range l.Files {
 			name := w.name(f.URI)
-			if w.last[name] > l.at {
-				continue // the person came after
+			if w.last[name] > l.at || w.removes(name) && len(f.Hunks) > 0 {
+				continue // the person came after, or the next call
 			}
 			later := slices.ContainsFunc(w.outcome.landed[n+1:], func(o landed) bool { return len(o.Files) > 0 && o.Files[0].URI == f.URI })
 			if !later && f.Hash != "" && f.Status != "unconfirmed" && w.options.Changes != fake.Never {
-				where := f.Where
-				if f.NewURI != "" || f.Status == "failed" {
+				where, at := f.Where, f.URI
+				switch {
+				case f.Status == "failed":
 					where = "" // either
+				case f.NewURI != "":
+					where, at = "", f.NewURI
 				}
-				w.judgeHash(w.name(cmp.Or(f.NewURI, f.URI)), where, f.Hash)
+				w.judgeHash(w.name(at), where, f.Hash)
 			}
 			w.judgeHunks(name, l, f.Status, f.Where, f.Hunks)
 		}

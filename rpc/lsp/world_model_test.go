@@ -48,6 +48,9 @@ func (w *world) reply() agent.Message {
 			name = one(w, names...)
 		}
 		uses = append(uses, w.call(name))
+		if uses[len(uses)-1].Name == "move_file" {
+			break // a new file in its place would look as if it were the old one
+		}
 	}
 	return agenttest.Call(uses...)
 }

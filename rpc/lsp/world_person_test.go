@@ -90,8 +90,8 @@ func (w *world) change(text, kind string) typing {
 	return typing{start, start, added.String()}
 }
 
-// act is one thing that the person does. In a race they only type: what an editor that
-// knows no versions does then is its own.
+// act is one thing that the person does. In a race they only type in what is open: of what
+// is not, the edit has no version.
 func (w *world) act(race bool) {
 	w.steps--
 	w.Steps++
@@ -234,9 +234,10 @@ func (w *world) touchAll(name string) {
 	w.touchWords(name, slices.Concat(w.files[name].buffer, w.files[name].disk))
 }
 
-// beforeApply is called when the server has sent an edit and the editor not made it.
-func (w *world) beforeApply(string) {
-	if !w.versioned() || w.steps <= 0 || len(w.faults) > 0 || !w.rarely(3) {
+// beforeApply is called when the server has sent an edit and the editor not made it. That
+// of a delete has no version, which LSP has none for.
+func (w *world) beforeApply(uri string) {
+	if !w.versioned() || w.removes(w.name(uri)) || w.steps <= 0 || len(w.faults) > 0 || !w.rarely(3) {
 		return
 	}
 	w.tell("an edit comes in")

@@ -19,7 +19,7 @@ func TestWideCharactersBeforeAnEdit(t *testing.T) {
 		text, from, to string
 		typed          fake.Position // where the person types a !, but for its column
 		at             columns
-		first, last    int // line of the range on the wire
+		first, last    int     // line of the range on the wire
 		end            columns // with what was typed
 		want           string
 	}{

@@ -180,7 +180,11 @@ func (g given) accepts(f shownFile) bool {
 	return g.answer.Decision == "accept" && (g.single || !conflict(f.Conflict))
 }
 
-func conflict(field json.RawMessage) bool { return string(field) == "true" }
+// conflict reads a field of JSON, decoded or not.
+func conflict(field any) bool {
+	text, err := json.Marshal(field)
+	return err == nil && string(text) == "true"
+}
 
 // takes is the verdict on a hunk, and the text that is to be there.
 func (g given) takes(f shownFile, h fake.Hunk) (text string, yes bool) {

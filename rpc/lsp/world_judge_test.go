@@ -196,7 +196,7 @@ func hunksOf(files []shownFile) string {
 	for _, f := range files {
 		fmt.Fprintf(&b, "%s %s", f.Kind, f.Title)
 		for _, h := range f.Hunks {
-			fmt.Fprintf(&b, " [%s at %d: %q → %q %s]", h.ID, h.OldStart, h.OldText, h.NewText, h.Conflict)
+			fmt.Fprintf(&b, " [%s at %d: %q → %q %t]", h.ID, h.OldStart, h.OldText, h.NewText, conflict(h.Conflict))
 		}
 		b.WriteString("; ")
 	}

@@ -237,7 +237,10 @@ func (w *world) touchAll(name string) {
 // beforeApply is called when the server has sent an edit and the editor not made it. That
 // of a delete has no version, which LSP has none for.
 func (w *world) beforeApply(uri string) {
-	if !w.versioned() || w.removes(w.name(uri)) || w.steps <= 0 || len(w.faults) > 0 || !w.rarely(3) {
+	if !w.versioned() || w.steps <= 0 || len(w.faults) > 0 || !w.rarely(3) {
+		return
+	}
+	if w.check(); w.removes(w.name(uri)) {
 		return
 	}
 	w.tell("an edit comes in")

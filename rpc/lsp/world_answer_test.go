@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"assent/editors/fake"
 )
@@ -32,13 +33,22 @@ type given struct {
 // review is the person who looks at a review, does other things, and answers.
 func (w *world) review(_ context.Context, r fake.Review) (fake.Answer, error) {
 	w.Reviews++
+	w.check()
+	w.ask(r)
 	for range w.pick(5) {
 		w.act(false)
+		if w.rarely(2) {
+			w.pass(100 * time.Millisecond)
+		}
 	}
 	w.check()
-	g := given{proposal: r.ProposalID, files: w.asked(r), single: changes(r.Files) == 1}
+	w.about, w.asked = nil, nil
+	g := given{proposal: r.ProposalID, files: w.filesOf(r), single: changes(r.Files) == 1}
 	known := w.shown[r.ProposalID]
 	again := slices.ContainsFunc(w.answers, func(o given) bool { return o.proposal == r.ProposalID })
+	if again {
+		w.Again++
+	}
 	revision := r.Revision
 	for n := range known {
 		g.newest = max(g.newest, n)
@@ -61,8 +71,19 @@ func (w *world) review(_ context.Context, r fake.Review) (fake.Answer, error) {
 	return g.answer, nil
 }
 
-// asked are the files of a review.
-func (w *world) asked(r fake.Review) []shownFile {
+// ask notes what a review is about: there the person does most.
+func (w *world) ask(r fake.Review) {
+	w.about, w.asked = nil, map[string]bool{}
+	for _, f := range r.Files {
+		w.about = append(w.about, w.name(f.URI))
+		for _, h := range f.Hunks {
+			maps.Copy(w.asked, set(wordsOf(h.OldText)))
+		}
+	}
+}
+
+// filesOf are the files of a review.
+func (w *world) filesOf(r fake.Review) []shownFile {
 	var files []shownFile
 	for _, f := range r.Files {
 		file := shownFile{ReviewFile: f}

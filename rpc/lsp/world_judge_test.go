@@ -189,6 +189,16 @@ func (w *world) hearProposal(id string, revision int, files []shownFile) {
 	}
 	w.tell("proposed: %s, revision %d: %s", id, revision, hunksOf(files))
 	w.shown[id][revision] = files
+	if revision > 1 {
+		w.Revisions++
+	}
+	for _, f := range files {
+		for _, h := range f.Hunks {
+			if conflict(h.Conflict) {
+				w.Conflicts++
+			}
+		}
+	}
 }
 
 func hunksOf(files []shownFile) string {

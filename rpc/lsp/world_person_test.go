@@ -65,8 +65,11 @@ func (w *world) change(text, kind string) typing {
 		return typing{len(text), len(text), eol + w.line(kind) + eol}
 	}
 	word := words[w.pick(len(words))]
+	if near := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !w.asked[word] }); len(near) > 0 && kind == "h" && !w.rarely(3) {
+		word = near[w.pick(len(near))]
+	}
 	at := strings.Index(text, word)
-	line := w.pick(len(lines))
+	line := min(strings.Count(text[:at], "\n")+w.pick(2), len(lines)-1)
 	start := len(strings.Join(lines[:line], ""))
 	switch w.pick(8) {
 	case 0:
@@ -100,6 +103,9 @@ func (w *world) act(race bool) {
 		return
 	}
 	name := one(w, names...)
+	if len(w.about) > 0 && !w.rarely(3) {
+		name = one(w, w.about...)
+	}
 	is := w.files[name]
 	switch kind := w.pick(14); {
 	case is.open && (kind < 7 || race):

@@ -69,15 +69,18 @@ const worldSteps = 40
 
 // tally counts what happened.
 type tally struct {
-	Worlds, Steps, Reviews, Revisions int
-	Owed, Landed                      int // hunks that have to land, and those of them that did
+	Worlds, Steps, Reviews      int
+	Again, Revisions, Conflicts int // reviews that ask again, revisions after the first, hunks in conflict
+	Owed, Landed                int // hunks that have to land, and those of them that did
 }
 
 func (t *tally) add(o tally) {
 	t.Worlds++
 	t.Steps += o.Steps
 	t.Reviews += o.Reviews
+	t.Again += o.Again
 	t.Revisions += o.Revisions
+	t.Conflicts += o.Conflicts
 	t.Owed += o.Owed
 	t.Landed += o.Landed
 }
@@ -117,6 +120,8 @@ type world struct {
 	last    map[string]int             // how long the log was when the person did something to a file
 	heard   int                        // events that were looked at
 	pages   []string                   // of a question so far
+	about   []string                   // files that are asked about
+	asked   map[string]bool            // words of the lines that are asked about
 	outcome heardOf
 }
 
@@ -251,14 +256,6 @@ func (w *world) end() {
 		}
 	}
 	w.check()
-	w.tally.Revisions += revisionsOf(w.shown)
-}
-
-func revisionsOf(shown map[string]map[int][]shownFile) (n int) {
-	for _, revisions := range shown {
-		n += len(revisions)
-	}
-	return n
 }
 
 func (w *world) path(name string) string { return filepath.Join(w.dir, filepath.FromSlash(name)) }

@@ -240,10 +240,11 @@ func (w *world) touchAll(name string) {
 	w.touchWords(name, slices.Concat(w.files[name].buffer, w.files[name].disk))
 }
 
-// beforeApply is called when the server has sent an edit and the editor not made it. That
-// of a delete has no version, which LSP has none for.
+// beforeApply is called when the server has sent an edit and the editor has not made it.
+// That of a delete has no version, for which LSP has no place, nor has that of a file that
+// the server does not know to be open.
 func (w *world) beforeApply(uri string) {
-	if !w.versioned() || w.steps <= 0 || len(w.faults) > 0 || !w.rarely(3) {
+	if !w.versioned() || w.options.Changes == fake.Never || w.steps <= 0 || len(w.faults) > 0 || !w.rarely(3) {
 		return
 	}
 	if w.check(); w.removes(w.name(uri)) {

@@ -88,6 +88,28 @@ func TestRandomPastCatchesMutants(t *testing.T) {
 	})
 }
 
+// TestRandomRebaseCatchesMutants breaks what moves hunks to the text that is there now.
+func TestRandomRebaseCatchesMutants(t *testing.T) {
+	const file, both, either = "workspace/rebase.go", "c.wide.from < o.to && o.from < c.wide.to", "c.wide.from <= o.to && o.from <= c.wide.to"
+	catch(t, "./workspace", "^TestRandomRebase$", "3000", 4, []mutant{
+		{"hunks move the other way", file, "shift += c.shift", "shift -= c.shift"},
+		{"what changed below moves a hunk", file, "if c.wide.to <= span.from {", "if true {"},
+		{"what changed right above moves no hunk", file, "if c.wide.to <= span.from {", "if c.wide.to < span.from {"},
+		{"a hunk moves in spite of a change", file, "!clash && strings", "(!clash || true) && strings"},
+		{"lines added right above are not near", file, either, "c.wide.from <= o.to && o.from < c.wide.to"},
+		{"lines added right below are not near", file, either, "c.wide.from < o.to && o.from <= c.wide.to"},
+		{"a change right above is too near", file, both, "c.wide.from < o.to && o.from <= c.wide.to"},
+		{"a change right below is too near", file, both, "c.wide.from <= o.to && o.from < c.wide.to"},
+		{"lines that the person added are a change like others", file, "c.inserts || o.from == o.to", "o.from == o.to"},
+		{"lines that the agent adds are a change like others", file, "c.inserts || o.from == o.to", "c.inserts"},
+		{"lines that repeat above do not count", file, "here.from-up", "here.from-up*0"},
+		{"lines that repeat below do not count", file, "here.to+down", "here.to+down*0"},
+		{"lines that repeat are looked for at their old place", file, "h.At + shift, h.At + shift + len(h.New)", "h.At, min(h.At + len(h.New), len(current))"},
+		{"removed lines do not repeat", file, "up, down = slack(old, here)", "_ = here"},
+		{"the changes before do not count", file, "\t\tshift += len(h.New) - len(h.Old)", "\t\tshift = len(h.New) - len(h.Old)"},
+	})
+}
+
 func checksOr(checks string) string {
 	if wanted := os.Getenv("ASSENT_MUTANT_CHECKS"); wanted != "" {
 		return wanted

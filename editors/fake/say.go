@@ -61,7 +61,7 @@ func (e *Editor) saySave(b *buffer) error {
 	}
 	params := map[string]any{"textDocument": map[string]string{"uri": b.uri}}
 	if e.sync.saveText {
-		params["text"] = b.text
+		params["text"], b.unsaid = b.text, nil // a change of an older text would be made twice
 	}
 	return e.Notify("textDocument/didSave", params)
 }

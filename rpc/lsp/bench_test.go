@@ -1,6 +1,7 @@
 package lsp_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -24,6 +25,42 @@ func BenchmarkTurn(b *testing.B) {
 	b.StopTimer()
 	if want := fmt.Sprintf("<%d>\n", b.N); !strings.HasPrefix(bench.text("a.txt"), want) {
 		b.Errorf("the editor has %.20q, want %q", bench.text("a.txt"), want)
+	}
+}
+
+// 300 edits all over a file of 50,000 lines are proposed, and the person types a line at
+// the top while they look. They want none: to apply 300 would measure the fake editor.
+func BenchmarkManyEdits(b *testing.B) {
+	const lines, edits = 50_000, 300
+	var text strings.Builder
+	for n := range lines {
+		fmt.Fprintf(&text, "line %d of the file, which has some words in it\n", n)
+	}
+	var replies []string
+	for turn := range b.N {
+		var all []object
+		for n := range edits {
+			old := fmt.Sprintf("line %d of", n*(lines/edits)+7)
+			all = append(all, object{"old_string": old, "new_string": fmt.Sprintf("%s %d", old, turn)})
+		}
+		replies = append(replies, call("edit_file", object{"path": "a.txt", "edits": all}), say("ok"))
+	}
+	var bench *bench
+	hunks := 0
+	bench = newBench(b, map[string]string{"a.txt": text.String()}, replies, fake.Options{Review: func(_ context.Context, r fake.Review) (fake.Answer, error) {
+		hunks += len(r.Files[0].Hunks)
+		err := bench.Type(bench.uri("a.txt"), fake.Range{}, "typed\n")
+		return fake.Answer{Decision: "reject"}, err
+	}})
+	bench.must(bench.OpenFile(bench.path("a.txt")))
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range b.N {
+		bench.prompt(fake.Prompt{Text: "go"})
+	}
+	b.StopTimer()
+	if hunks != b.N*edits {
+		b.Errorf("%d hunks were asked in %d turns", hunks, b.N)
 	}
 }
 

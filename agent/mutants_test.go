@@ -110,6 +110,19 @@ func TestRandomRebaseCatchesMutants(t *testing.T) {
 	})
 }
 
+// TestRandomEditsCatchesMutants breaks what has an open review follow the texts. A world
+// of editors takes long, so most of them are for ASSENT_MUTANTS=all.
+func TestRandomEditsCatchesMutants(t *testing.T) {
+	catch(t, "../rpc/lsp", "^TestRandomEdits$", "60", 10, []mutant{
+		{"an edit lands at its old place", "../rpc/lsp/land.go", "return hunks\n}\n\nfunc (l *lander) check", "_ = hunks\n\treturn l.edit.Hunks\n}\n\nfunc (l *lander) check"},
+		{"a hunk moves the other way", "workspace/revise.go", "h.At += c.shift", "h.At -= c.shift"},
+		{"a yes to a deletion is for any text", "host/opinion.go", "(!o.agreed || o.to != edit.Base)", "!o.agreed"},
+		{"a text of the person's lands where it can", "host/opinion.go", "return moved, len(conflicts) == 0", "return moved, len(conflicts) < 99"},
+		{"a hunk of a conflict is named after what it was", "workspace/revise.go", "h.At, h.Conflict = from, true", "h.ID, h.At, h.Conflict = c.hunks[0].ID, from, true"},
+		{"a change that meets a hunk is not seen", "workspace/revise.go", "case len(r.changes) > 0 && r.changes[0].touches(c.place):", "case len(r.changes) > 1 && r.changes[0].touches(c.place):"},
+	})
+}
+
 func checksOr(checks string) string {
 	if wanted := os.Getenv("ASSENT_MUTANT_CHECKS"); wanted != "" {
 		return wanted

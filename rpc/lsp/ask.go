@@ -15,11 +15,11 @@ import (
 
 // The answers to a plain question.
 const (
-	apply      = "Apply"
-	allow      = "Allow"
-	hunkByHunk = "Hunk by hunk"
-	goOn       = "Go on"
-	rejectIt   = "Reject"
+	apply       = "Apply"
+	allow       = "Allow"
+	reviewHunks = "Review hunks"
+	goOn        = "Go on"
+	rejectIt    = "Reject"
 )
 
 // approve asks about an effect that is no edit.
@@ -64,11 +64,11 @@ func (e *editor) askEdit(ctx context.Context, part agent.Part) (agent.PartDecisi
 	}
 	last := []string{apply, rejectIt}
 	if len(edit.Hunks) > 1 {
-		last = []string{apply, hunkByHunk, rejectIt}
+		last = []string{apply, reviewHunks, rejectIt}
 	}
 	answer, refusal, err := e.shown(ctx, "assent wants to change a file. "+agent.Printable(part.Title())+warning(part), whole.Hunks, last...)
 	d := agent.PartDecision{Accept: answer == apply, Comment: refusal}
-	if err != nil || answer != hunkByHunk {
+	if err != nil || answer != reviewHunks {
 		return d, err
 	}
 	d.Hunks = map[string]agent.HunkDecision{}

@@ -58,6 +58,7 @@ type Conn struct {
 	rpc    *jsonrpc2.Conn
 
 	cancel    context.CancelCauseFunc // ends everything
+	alive     context.Context         // until then
 	input     context.Context         // ends with the input
 	noInput   context.CancelFunc
 	abandoned chan string // IDs of calls that have to end without an answer
@@ -105,6 +106,7 @@ const (
 func (c *Conn) Serve(ctx context.Context, h Handler) error {
 	ctx, c.cancel = context.WithCancelCause(ctx)
 	defer c.cancel(nil)
+	c.alive = ctx
 	c.input, c.noInput = context.WithCancel(ctx)
 	defer c.noInput()
 	go c.w.run()
@@ -314,6 +316,15 @@ func (d *dispatcher) request(ctx context.Context, id, method string, params json
 		result, err := d.do(method, work)
 		d.c.release(id)
 		d.c.reply(id, result, wireError(ctx, err))
+	})
+}
+
+// Go runs work that no request waits for; Serve waits for it as for the others. ctx ends
+// with the connection. Only a [Handler] may call it, on the goroutine that reads.
+func (c *Conn) Go(name string, work func(ctx context.Context)) {
+	c.work.Go(func() {
+		defer c.recovered(name, nil)
+		work(c.alive)
 	})
 }
 

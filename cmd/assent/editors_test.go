@@ -1,0 +1,294 @@
+package main
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Editors without a plugin of ours, each in a terminal, with what editors/README.md
+// tells their people to configure. .ci/editors DIR gets them.
+
+// keyboard is how a person uses an editor.
+type keyboard struct {
+	variable string            // names the program
+	config   map[string]string // files below the configuration directory, with the heading of their text in editors/README.md
+	args     []string          // before the file
+
+	above  func(line string) []string            // writes a line above the first, where the cursor stays
+	act    []string                              // asks for code actions
+	take   []string                              // takes the one that is offered
+	answer func(titles []string, i int) []string // answers a question
+	write  func(path string) []string            // writes the buffer into another file, as it is
+}
+
+func pressed(keys ...string) []string { return keys }
+
+// byNumber answers with the number of a title.
+func byNumber(_ []string, i int) []string { return pressed(fmt.Sprint(i+1), "Enter") }
+
+var keyboards = map[string]keyboard{
+	"neovim": {
+		variable: "ASSENT_NVIM", config: map[string]string{"nvim/init.lua": "Neovim 0.10 without a plugin"}, args: pressed("-i", "NONE", "-n"),
+		above: func(line string) []string { return pressed("g", "g", "O", "="+line, "Escape") },
+		act:   pressed(":", "=lua vim.lsp.buf.code_action()", "Enter"), take: pressed("1", "Enter"), answer: byNumber,
+		write: func(path string) []string {
+			return pressed(":", "=call writefile(getline(1, '$'), '"+path+"')", "Enter")
+		},
+	},
+	"helix": helix("ASSENT_HELIX"),
+	"emacs": {
+		variable: "ASSENT_EMACS", config: map[string]string{"emacs/init.el": "Emacs without a plugin"}, args: pressed("-nw"),
+		above: func(line string) []string { return pressed("M-<", "="+line, "Enter", "C-p") },
+		act:   pressed("M-x", "=eglot-code-actions", "Enter"), take: pressed("Enter"),
+		// The first title stands there already. A blank would complete, so a word is enough.
+		answer: func(titles []string, i int) []string {
+			word, _, _ := strings.Cut(titles[i], " ")
+			return pressed("C-a", "C-k", "="+word, "Enter")
+		},
+		write: func(path string) []string {
+			return pressed("M-:", `=(write-region (point-min) (point-max) "`+path+`" nil 1)`, "Enter")
+		},
+	},
+}
+
+func helix(variable string) keyboard {
+	return keyboard{
+		variable: variable, config: map[string]string{"helix/languages.toml": "Helix 25.07 without a plugin"},
+		above: func(line string) []string { return pressed("g", "g", "O", "="+line, "Escape") },
+		act:   pressed("Space", "a"), take: pressed("Enter"),
+		answer: func(_ []string, i int) []string { return append(slices.Repeat(pressed("Down"), i), "Enter") },
+		write:  func(path string) []string { return pressed("%", ":", "=pipe-to cat > "+path, "Enter") },
+	}
+}
+
+const doThis, stopThat = "assent: do what this says", "assent: stop"
+
+// seat is a person at an editor that has notes.txt open.
+type seat struct {
+	*pane
+	board keyboard
+	root  string
+	line  string // that the person wrote above the text, and did not save
+	disk  string // the text that was saved
+}
+
+// sit has an editor open a file, whose model gives the replies. Programs are found in
+// PATH.
+func sit(t *testing.T, board keyboard, text, replies, path string) *seat {
+	t.Helper()
+	program := os.Getenv(board.variable)
+	if program == "" {
+		missing(t, "editor in "+board.variable+"; .ci/editors DIR gets them all")
+	}
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(root, "ws", "notes.txt"), text)
+	write(t, filepath.Join(root, "ws", ".git", "HEAD"), "ref: refs/heads/main\n")
+	write(t, filepath.Join(root, "replies.jsonl"), replies)
+	for file, heading := range board.config {
+		write(t, filepath.Join(root, "config", file), told(t, heading))
+	}
+	env := []string{
+		"HOME=" + root, "TMPDIR=" + root, "PATH=" + path, "LANG=C.UTF-8", "XDG_CONFIG_HOME=" + filepath.Join(root, "config"),
+		"XDG_STATE_HOME=" + root, "XDG_CACHE_HOME=" + root, "XDG_DATA_HOME=" + root,
+		"ASSENT_PROVIDER=replay", "ASSENT_MODEL=" + filepath.Join(root, "replies.jsonl"),
+	}
+	s := &seat{board: board, root: root, line: "please do " + random(), disk: text}
+	s.pane = newPane(t, filepath.Join(root, "ws"), env, append(append([]string{program}, board.args...), "notes.txt")...)
+	s.await(text[:strings.Index(text, "\n")])
+	s.keys(board.above(s.line)...)
+	s.await(s.line)
+	return s
+}
+
+// told is the first fenced block under a heading of editors/README.md.
+func told(t *testing.T, heading string) string {
+	t.Helper()
+	readme, err := os.ReadFile(filepath.Join(moduleDir, "editors", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(readme), "\n## "+heading)
+	section, _, _ = strings.Cut(section, "\n## ")
+	_, block, fenced := strings.Cut(section, "\n```")
+	_, block, _ = strings.Cut(block, "\n")
+	block, _, closed := strings.Cut(block, "```\n")
+	if !found || !fenced || !closed {
+		t.Fatalf("editors/README.md has no block under %q", heading)
+	}
+	return block
+}
+
+func random() string { return strings.ToLower(rand.Text()[:12]) }
+
+// acts runs the code action with a title, and reports false if it is never offered.
+// An editor that has not met the server yet has none, and is asked again.
+func (s *seat) acts(title string, limit time.Duration) bool {
+	offered := eventually(limit, func() bool {
+		s.keys(s.board.act...)
+		if s.shows(title, 2*time.Second) {
+			return true
+		}
+		s.keys("Escape", "Escape", "Escape")
+		return false
+	})
+	if offered {
+		s.keys(s.board.take...)
+	}
+	return offered
+}
+
+// answers waits for a question with a text and answers it with the i-th title. Until
+// then nothing may be written.
+func (s *seat) answers(question string, titles []string, i int) {
+	s.t.Helper()
+	s.await(question)
+	if got := s.saved(); got != s.disk {
+		s.t.Errorf("while the question was open the disk became %q", got)
+	}
+	s.keys(s.board.answer(titles, i)...)
+}
+
+// saved is the file on disk.
+func (s *seat) saved() string {
+	data, err := os.ReadFile(filepath.Join(s.root, "ws", "notes.txt"))
+	if err != nil {
+		s.t.Error(err)
+	}
+	return string(data)
+}
+
+// buffer is the text that the editor has.
+func (s *seat) buffer() string {
+	s.t.Helper()
+	path := filepath.Join(s.root, "buffer-"+random())
+	s.keys(s.board.write(path)...)
+	var text []byte
+	if !eventually(patience, func() bool { text, _ = os.ReadFile(path); return len(text) > 0 }) {
+		s.t.Fatal("the editor did not write its buffer")
+	}
+	return string(text)
+}
+
+// holds checks buffer and disk: the person's line is above the text in the one, and
+// nothing was saved.
+func (s *seat) holds(text string) {
+	s.t.Helper()
+	if got, want := s.buffer(), s.line+"\n"+text; got != want {
+		s.t.Errorf("the buffer is %q, not %q", got, want)
+	}
+	if got := s.saved(); got != s.disk {
+		s.t.Errorf("the disk has %q, not %q", got, s.disk)
+	}
+}
+
+// record is what counts here of a line of the journal.
+type record struct {
+	Type   string
+	Text   string
+	Output string
+	Reason string
+}
+
+// journal are the records of the only session, of one type.
+func (s *seat) journal(kind string) (all []string) {
+	s.t.Helper()
+	files, err := filepath.Glob(filepath.Join(s.root, "assent", "sessions", "*", "*.jsonl"))
+	if err != nil || len(files) != 1 {
+		s.t.Fatalf("the journals are %q, %v", files, err)
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for line := range bytes.Lines(data) {
+		var r record
+		if err := json.Unmarshal(line, &r); err != nil {
+			s.t.Fatal(err)
+		}
+		if r.Type == kind {
+			all = append(all, string(line))
+		}
+	}
+	return all
+}
+
+// task is a text of twelve lines and a model that changes two of them, far apart. All
+// of it is random, so that nothing on a screen is there by chance.
+type task struct {
+	lines            []string
+	first, last      string // the two new lines, 3 and 10
+	question, answer string
+	replies          string
+}
+
+func newTask() task {
+	k := task{first: random(), last: random(), answer: random(), question: "assent wants to change a file. Edit notes.txt: +2"}
+	for range 12 {
+		k.lines = append(k.lines, random())
+	}
+	input, err := json.Marshal(map[string]any{"path": "notes.txt", "edits": []map[string]string{
+		{"old_string": k.lines[2], "new_string": k.first}, {"old_string": k.lines[9], "new_string": k.last},
+	}})
+	if err != nil {
+		panic(err)
+	}
+	k.replies = fmt.Sprintf(`{"text":"I change it.","toolUses":[{"id":"c1","name":"edit_file","input":%s}]}`+"\n"+`{"text":"Done %s."}`+"\n", input, k.answer)
+	return k
+}
+
+// text has the changes that were accepted.
+func (k task) text(first, last bool) string {
+	lines := slices.Clone(k.lines)
+	if first {
+		lines[2] = k.first
+	}
+	if last {
+		lines[9] = k.last
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+var whole, part = []string{"Apply", "Review hunks", "Reject"}, []string{"Apply", "Reject"}
+
+func TestEditorsWithoutAPlugin(t *testing.T) {
+	t.Parallel()
+	for name, board := range keyboards {
+		for flow, c := range map[string]struct {
+			answers     []int
+			first, last bool
+		}{
+			"accept":     {[]int{0}, true, true},
+			"reject":     {[]int{2}, false, false},
+			"one of two": {[]int{1, 1, 0}, false, true},
+		} {
+			t.Run(name+"/"+flow, func(t *testing.T) {
+				t.Parallel()
+				k := newTask()
+				s := sit(t, board, k.text(false, false), k.replies, os.Getenv("PATH"))
+				if !s.acts(doThis, patience) {
+					t.Fatal("the code action is not offered")
+				}
+				s.answers(k.question, whole, c.answers[0])
+				for n, answer := range c.answers[1:] {
+					s.answers(fmt.Sprintf("change %d of 2", n+1), part, answer)
+				}
+				s.await("Done " + k.answer)
+				s.holds(k.text(c.first, c.last))
+				if user := s.journal("user"); len(user) != 1 || !strings.Contains(user[0], s.line) {
+					t.Errorf("the prompts are %q", user)
+				}
+			})
+		}
+	}
+}

@@ -19,7 +19,7 @@ import (
 // keyboard is how a person uses an editor.
 type keyboard struct {
 	variable string            // names the program
-	config   map[string]string // files below the configuration directory, with the heading of their text in editors/README.md
+	config   map[string]string // files below the configuration directory: a heading of editors/README.md, or the text after a line end
 	args     []string          // before the file
 
 	above  func(line string) []string            // writes a line above the first, where the cursor stays
@@ -95,8 +95,12 @@ func sit(t *testing.T, board keyboard, text, replies, path string) *seat {
 	write(t, filepath.Join(root, "ws", "notes.txt"), text)
 	write(t, filepath.Join(root, "ws", ".git", "HEAD"), "ref: refs/heads/main\n")
 	write(t, filepath.Join(root, "replies.jsonl"), replies)
-	for file, heading := range board.config {
-		write(t, filepath.Join(root, "config", file), told(t, heading))
+	for file, config := range board.config {
+		text, own := strings.CutPrefix(config, "\n")
+		if !own {
+			text = told(t, config)
+		}
+		write(t, filepath.Join(root, "config", file), text)
 	}
 	env := []string{
 		"HOME=" + root, "TMPDIR=" + root, "PATH=" + path, "LANG=C.UTF-8", "XDG_CONFIG_HOME=" + filepath.Join(root, "config"),
@@ -204,8 +208,11 @@ type record struct {
 func (s *seat) journal(kind string) (all []string) {
 	s.t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.root, "assent", "sessions", "*", "*.jsonl"))
-	if err != nil || len(files) != 1 {
+	if err != nil || len(files) > 1 {
 		s.t.Fatalf("the journals are %q, %v", files, err)
+	}
+	if len(files) == 0 { // not yet
+		return nil
 	}
 	data, err := os.ReadFile(files[0])
 	if err != nil {
@@ -290,5 +297,92 @@ func TestEditorsWithoutAPlugin(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// vimWithALE is a client that never answers a question.
+var vimWithALE = keyboard{
+	variable: "ASSENT_VIM", config: map[string]string{"vim/vimrc": `
+set nocompatible noswapfile viminfo= runtimepath^=$ALE
+filetype plugin on
+let g:ale_linters = {'text': ['assent']}
+let g:ale_lsp_show_message_severity = 'information'
+runtime plugin/ale.vim
+call ale#linter#Define('text', {'name': 'assent', 'lsp': 'stdio', 'executable': 'assent', 'command': '%e --stdio', 'project_root': {buffer -> expand('#' . buffer . ':p:h')}})
+`},
+	above: keyboards["neovim"].above, act: pressed(":", "=ALECodeAction", "Enter"), take: pressed("1", "Enter"), write: keyboards["neovim"].write,
+}
+
+// ALE takes a question and shows nobody. The wait ends when the person cancels, nothing
+// has landed, and the session goes on.
+func TestAnEditorThatNeverAnswers(t *testing.T) {
+	t.Parallel()
+	k := newTask()
+	after := random()
+	s := sit(t, vimWithALE, k.text(false, false), k.replies[:strings.Index(k.replies, "\n")+1]+`{"text":"Done `+after+`."}`+"\n", os.Getenv("PATH"))
+	if !s.acts(doThis, patience) {
+		t.Fatal("the code action is not offered")
+	}
+	if !eventually(patience, func() bool { return len(s.journal("proposed")) == 1 }) {
+		t.Fatal("nothing is proposed")
+	}
+	if !s.acts(stopThat, patience) {
+		t.Fatal("the turn can't be stopped")
+	}
+	if !eventually(patience, func() bool { return len(s.journal("done")) == 1 }) {
+		t.Fatal("the cancel did not free the wait")
+	}
+	s.holds(k.text(false, false))
+	if !s.acts(doThis, patience) {
+		t.Fatal("the session does not go on")
+	}
+	s.await("Done " + after)
+	s.holds(k.text(false, false))
+	if done := s.journal("done"); len(done) != 2 || !strings.Contains(done[0], `"cancelled"`) || !strings.Contains(done[1], `"complete"`) {
+		t.Errorf("the turns ended so: %q", done)
+	}
+	if landed := s.journal("landed"); landed != nil {
+		t.Errorf("landed is %q", landed)
+	}
+}
+
+// Helix 25.01 answers that it does not know the method. Nothing lands, and the model
+// hears how to allow edits.
+func TestAnEditorThatCantAsk(t *testing.T) {
+	t.Parallel()
+	k := newTask()
+	s := sit(t, helix("ASSENT_HELIX_MUTE"), k.text(false, false), k.replies, os.Getenv("PATH"))
+	if !s.acts(doThis, patience) {
+		t.Fatal("the code action is not offered")
+	}
+	s.await("Done " + k.answer)
+	s.holds(k.text(false, false))
+	results := s.journal("tool_result")
+	if len(results) != 1 || !strings.Contains(results[0], "To allow edits") {
+		t.Errorf("the model hears %q", results)
+	}
+	if landed := s.journal("landed"); landed != nil {
+		t.Errorf("landed is %q", landed)
+	}
+}
+
+// The same keys with a daemon that says nothing: no test above can pass then.
+func TestEditorsWithoutTheDaemon(t *testing.T) {
+	t.Parallel()
+	bin := t.TempDir()
+	write(t, filepath.Join(bin, "assent"), "#!/bin/sh\nexec cat >/dev/null\n")
+	if err := os.Chmod(filepath.Join(bin, "assent"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, board := range keyboards {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newTask()
+			s := sit(t, board, k.text(false, false), k.replies, bin+":/usr/bin:/bin")
+			if s.acts(doThis, time.Second) {
+				t.Error("a code action is offered")
+			}
+			s.holds(k.text(false, false))
+		})
 	}
 }

@@ -28,7 +28,7 @@ const around = 200
 type action struct {
 	Title     string `json:"title"`
 	Command   string `json:"command"`
-	Arguments []any  `json:"arguments,omitempty"`
+	Arguments []any  `json:"arguments"` // never null: vim's ALE takes it for there
 }
 
 // acceptCodeAction offers what can be done at a place, to a person who asks. An editor
@@ -44,7 +44,7 @@ func (s *Server) acceptCodeAction(_ context.Context, p struct {
 	actions := []action{}
 	if len(p.Context.Only) == 0 && p.Context.TriggerKind != int(protocol.CodeActionTriggerKindAutomatic) {
 		if s.command.runs() {
-			actions = append(actions, action{"assent: stop", commandCancel, nil})
+			actions = append(actions, action{"assent: stop", commandCancel, []any{}})
 		} else if prompt, ok := s.promptAt(p.TextDocument.URI, p.Range); ok {
 			actions = append(actions, action{"assent: do what this says", commandPrompt, []any{prompt}})
 		}

@@ -131,7 +131,7 @@ func TestACommandStopsWhatACommandBegan(t *testing.T) {
 		t.Errorf("a second one is answered with %d", code)
 	}
 	offered := d.offers(uri, [4]uint32{}, object{})
-	if len(offered) != 1 || offered[0].Command != commandCancel {
+	if len(offered) != 1 || offered[0].Command != commandCancel || offered[0].Arguments == nil { // ALE needs a list
 		t.Fatalf("offered is %+v", offered)
 	}
 	if err := d.runs(commandCancel); err != nil {

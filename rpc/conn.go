@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime/debug"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -149,13 +148,6 @@ func (c *Conn) Close() { c.end(errStopped) }
 
 // end ends the connection; the first cause counts.
 func (c *Conn) end(cause error) { c.cancel(cause) }
-
-// idle is closed when all work is done. No more may begin meanwhile.
-func (c *Conn) idle() <-chan struct{} {
-	idle := make(chan struct{})
-	go func() { c.work.Wait(); close(idle) }()
-	return idle
-}
 
 // Call sends a request and waits for the answer. When ctx ends, the client is told
 // with $/cancelRequest and the error is that of ctx. The error is [ErrClosed] when
@@ -319,15 +311,6 @@ func (d *dispatcher) request(ctx context.Context, id, method string, params json
 	})
 }
 
-// Go runs work that no request waits for; Serve waits for it as for the others. ctx ends
-// with the connection. Only a [Handler] may call it, on the goroutine that reads.
-func (c *Conn) Go(name string, work func(ctx context.Context)) {
-	c.work.Go(func() {
-		defer c.recovered(name, nil)
-		work(c.alive)
-	})
-}
-
 func (d *dispatcher) accept(ctx context.Context, method string, params json.RawMessage) (work Work) {
 	defer d.c.recovered(method, func(err error) { work = Fail(err) })
 	return d.h.Accept(ctx, method, params)
@@ -336,18 +319,6 @@ func (d *dispatcher) accept(ctx context.Context, method string, params json.RawM
 func (d *dispatcher) do(method string, work Work) (result any, err error) {
 	defer d.c.recovered(method, func(failed error) { err = failed })
 	return work()
-}
-
-// recovered turns a panic into an error, so that a bug costs one request.
-func (c *Conn) recovered(method string, report func(error)) {
-	p := recover()
-	if p == nil {
-		return
-	}
-	c.log.Error("a handler crashed", "method", method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-	if report != nil {
-		report(Errorf(CodeInternal, "%s crashed, which is a bug in assent: %v", method, p))
-	}
 }
 
 // wireError is an error of a handler as the client gets it, nil for none.

@@ -108,7 +108,7 @@ func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *sess
 	if sess.seq == 0 {
 		out.send(ctx, SessionEvent{"session", sess.ID, sess.Journal})
 	}
-	progress := s.beginProgress(ctx, t, p.Text)
+	progress := s.beginProgress(t, p.Text)
 	done, said, err := s.run(interrupted(ctx), t, sess, images.Prompt(text), out, progress)
 	sess.editor.asking.Wait() // what was asked is answered or taken back
 	out.close()

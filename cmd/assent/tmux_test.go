@@ -18,7 +18,7 @@ type pane struct {
 }
 
 // patience is how long a screen may take to show what is to come.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // newPane runs a program in a directory. The environment is what is given, and
 // nothing else.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime/debug"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -58,6 +57,7 @@ type Conn struct {
 	rpc    *jsonrpc2.Conn
 
 	cancel    context.CancelCauseFunc // ends everything
+	alive     context.Context         // until then
 	input     context.Context         // ends with the input
 	noInput   context.CancelFunc
 	abandoned chan string // IDs of calls that have to end without an answer
@@ -105,6 +105,7 @@ const (
 func (c *Conn) Serve(ctx context.Context, h Handler) error {
 	ctx, c.cancel = context.WithCancelCause(ctx)
 	defer c.cancel(nil)
+	c.alive = ctx
 	c.input, c.noInput = context.WithCancel(ctx)
 	defer c.noInput()
 	go c.w.run()
@@ -147,13 +148,6 @@ func (c *Conn) Close() { c.end(errStopped) }
 
 // end ends the connection; the first cause counts.
 func (c *Conn) end(cause error) { c.cancel(cause) }
-
-// idle is closed when all work is done. No more may begin meanwhile.
-func (c *Conn) idle() <-chan struct{} {
-	idle := make(chan struct{})
-	go func() { c.work.Wait(); close(idle) }()
-	return idle
-}
 
 // Call sends a request and waits for the answer. When ctx ends, the client is told
 // with $/cancelRequest and the error is that of ctx. The error is [ErrClosed] when
@@ -325,18 +319,6 @@ func (d *dispatcher) accept(ctx context.Context, method string, params json.RawM
 func (d *dispatcher) do(method string, work Work) (result any, err error) {
 	defer d.c.recovered(method, func(failed error) { err = failed })
 	return work()
-}
-
-// recovered turns a panic into an error, so that a bug costs one request.
-func (c *Conn) recovered(method string, report func(error)) {
-	p := recover()
-	if p == nil {
-		return
-	}
-	c.log.Error("a handler crashed", "method", method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-	if report != nil {
-		report(Errorf(CodeInternal, "%s crashed, which is a bug in assent: %v", method, p))
-	}
 }
 
 // wireError is an error of a handler as the client gets it, nil for none.

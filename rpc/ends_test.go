@@ -75,6 +75,53 @@ func TestAHandlerMayCloseTheConnection(t *testing.T) {
 	})
 }
 
+func TestWorkThatNoRequestWaitsForEndsWithTheConnection(t *testing.T) {
+	for name, end := range map[string]func(*client){
+		"closed":                        func(c *client) { c.Close() },
+		"end of input, once it is over": func(c *client) { c.in.Close() },
+		"crashed":                       func(c *client) { c.send(`{"jsonrpc":"2.0","method":"crash"}`); c.in.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var c *client
+				var over atomic.Bool
+				free := make(chan struct{})
+				h := standard()
+				h["begin work"] = func(ctx context.Context, _ json.RawMessage) (any, error) {
+					c.Go("work", func(own context.Context) {
+						<-ctx.Done() // its request is answered
+						select {
+						case <-own.Done():
+						case <-free:
+						}
+						over.Store(true)
+						panic("boom")
+					})
+					return "begun", nil
+				}
+				c = connect(t, rpc.Options{}, h)
+				c.send(`{"jsonrpc":"2.0","id":1,"method":"begin work"}`)
+				c.expect(`{"jsonrpc":"2.0","id":1,"result":"begun"}`)
+				synctest.Wait()
+				if over.Load() {
+					t.Error("it ended with its request")
+				}
+				end(c)
+				if name != "closed" {
+					synctest.Wait()
+					if over.Load() {
+						t.Error("it ended with the input")
+					}
+					close(free)
+				}
+				if err := c.within(0); err != nil || !over.Load() {
+					t.Errorf("Serve = %v, over: %v", err, over.Load())
+				}
+			})
+		})
+	}
+}
+
 func TestTheEndOfTheContextEndsServe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, toIn := io.Pipe()

@@ -30,7 +30,7 @@ func TestNeovimsOwnClient(t *testing.T) {
 	t.Parallel()
 	nvim := os.Getenv("ASSENT_NVIM")
 	if nvim == "" {
-		missing(t, "Neovim 0.10 in ASSENT_NVIM; .ci/neovim DIR gets one")
+		missing(t, "Neovim 0.10 in ASSENT_NVIM; .ci/editors DIR gets one")
 	}
 	runClient(t, nvim, "--headless", "-u", "NONE", "-l", filepath.Join(moduleDir, "editors", "plain", "neovim.lua"), program(t), t.TempDir())
 }

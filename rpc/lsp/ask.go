@@ -16,12 +16,12 @@ import (
 
 // The answers to a plain question.
 const (
-	apply      = "Apply"
-	allow      = "Allow"
-	hunkByHunk = "Hunk by hunk"
-	goOn       = "Go on"
-	showRest   = "Show the rest"
-	rejectIt   = "Reject"
+	apply       = "Apply"
+	allow       = "Allow"
+	reviewHunks = "Review hunks"
+	goOn        = "Go on"
+	showRest    = "Show the rest"
+	rejectIt    = "Reject"
 )
 
 // approve asks about an effect that is no edit.
@@ -66,7 +66,7 @@ func (e *editor) askEdit(ctx context.Context, part agent.Part) (agent.PartDecisi
 	}
 	last := []string{apply, rejectIt}
 	if len(edit.Hunks) > 1 {
-		last = []string{apply, hunkByHunk, rejectIt}
+		last = []string{apply, reviewHunks, rejectIt}
 	}
 	diff := ""
 	if len(pagesOf(whole.Hunks)) > 1 {
@@ -76,10 +76,10 @@ func (e *editor) askEdit(ctx context.Context, part agent.Part) (agent.PartDecisi
 	}
 	answer, refusal, err := e.shown(ctx, "assent wants to change a file. "+agent.Printable(part.Title())+warning(part), diff, whole.Hunks, last...)
 	d := agent.PartDecision{Accept: answer == apply, Comment: refusal}
-	if answer == hunkByHunk && e.confirms(edit) {
+	if answer == reviewHunks && e.confirms(edit) {
 		return agent.PartDecision{Accept: true, Confirm: true}, err
 	}
-	if err != nil || answer != hunkByHunk {
+	if err != nil || answer != reviewHunks {
 		return d, err
 	}
 	d.Hunks = map[string]agent.HunkDecision{}

@@ -67,11 +67,11 @@ func TestAClientWithoutReviewIsAskedPlainly(t *testing.T) {
 		{"null", []string{""}, sixLines, "closed without an answer"},
 		{"a title that was not offered", []string{"Sure"}, sixLines, ""},
 		{"the yes of another question", []string{"Allow"}, sixLines, ""},
-		{"hunk by hunk, yes and no", []string{"Hunk by hunk", "Apply", "Reject"}, first, ""},
-		{"hunk by hunk, yes and null", []string{"Hunk by hunk", "Apply", ""}, first, ""},
-		{"hunk by hunk, yes and yes", []string{"Hunk by hunk", "Apply", "Apply"}, both, ""},
-		{"hunk by hunk, no and no", []string{"Hunk by hunk", "Reject", "Reject"}, sixLines, ""},
-		{"hunk by hunk of one hunk", []string{"Hunk by hunk", "Hunk by hunk", "Hunk by hunk"}, sixLines, ""},
+		{"hunk by hunk, yes and no", []string{"Review hunks", "Apply", "Reject"}, first, ""},
+		{"hunk by hunk, yes and null", []string{"Review hunks", "Apply", ""}, first, ""},
+		{"hunk by hunk, yes and yes", []string{"Review hunks", "Apply", "Apply"}, both, ""},
+		{"hunk by hunk, no and no", []string{"Review hunks", "Reject", "Reject"}, sixLines, ""},
+		{"hunk by hunk of one hunk", []string{"Review hunks", "Review hunks", "Review hunks"}, sixLines, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -85,7 +85,7 @@ func TestAClientWithoutReviewIsAskedPlainly(t *testing.T) {
 			text, _, _ := d.Text(uri)
 			same(t, "the text", text, c.want)
 			has(t, d.results()[0].Output, c.told)
-			if len(asked) != len(c.answers) || !slices.Equal(asked[0].Actions, []string{"Apply", "Hunk by hunk", "Reject"}) {
+			if len(asked) != len(c.answers) || !slices.Equal(asked[0].Actions, []string{"Apply", "Review hunks", "Reject"}) {
 				t.Errorf("the questions are %+v", asked)
 			}
 			has(t, asked[0].Message, "-two", "+2", "-five", "+5")

@@ -20,7 +20,7 @@ func previewed(t *testing.T, o fake.Options, open bool) (d *desk, landed LandedF
 	t.Helper()
 	o.NoReview = true
 	if o.Message == nil {
-		o.Message = func(context.Context, fake.MessageRequest) (string, error) { return hunkByHunk, nil }
+		o.Message = func(context.Context, fake.MessageRequest) (string, error) { return reviewHunks, nil }
 	}
 	d = deskWith(t, o, map[string]string{"a": sixLines}, calls(edits("c1", "a", "two", "2", "five", "5")))
 	if open {
@@ -89,8 +89,8 @@ func TestWhatIsLeftOutInThePreviewCountsAsRefusedAndTheNextEditLands(t *testing.
 	confirmed := 0
 	d := deskWith(t, fake.Options{NoReview: true,
 		Message: func(_ context.Context, m fake.MessageRequest) (string, error) {
-			if slices.Contains(m.Actions, hunkByHunk) {
-				return hunkByHunk, nil
+			if slices.Contains(m.Actions, reviewHunks) {
+				return reviewHunks, nil
 			}
 			return apply, nil
 		},
@@ -130,7 +130,7 @@ func TestClientsWithoutAPreviewGoHunkByHunk(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			answers := []string{hunkByHunk, rejectIt, apply}
+			answers := []string{reviewHunks, rejectIt, apply}
 			asked := 0
 			o.Message = func(context.Context, fake.MessageRequest) (string, error) {
 				asked++
@@ -165,7 +165,7 @@ func TestAPreviewThatCantBeReliedOn(t *testing.T) {
 			var d *desk
 			ready := make(chan struct{})
 			d = deskWith(t, fake.Options{NoReview: true, Apply: c.apply, Confirm: ticks(true, true),
-				Message: func(context.Context, fake.MessageRequest) (string, error) { return hunkByHunk, nil },
+				Message: func(context.Context, fake.MessageRequest) (string, error) { return reviewHunks, nil },
 				BeforeApply: func(uri string) {
 					<-ready
 					if c.types {
@@ -193,7 +193,7 @@ func TestAPreviewOfATextThatMovedIsShownAnew(t *testing.T) {
 	var labels []string
 	ready := make(chan struct{})
 	d = deskWith(t, fake.Options{NoReview: true,
-		Message: func(context.Context, fake.MessageRequest) (string, error) { return hunkByHunk, nil },
+		Message: func(context.Context, fake.MessageRequest) (string, error) { return reviewHunks, nil },
 		Confirm: func(_ context.Context, all []fake.Confirmation) []bool {
 			<-ready
 			if labels = append(labels, all[0].Label); len(labels) == 1 {
@@ -221,7 +221,7 @@ func TestAPreviewOfATextThatMovedIsShownAnew(t *testing.T) {
 func TestACancelEndsTheWaitForAPreview(t *testing.T) {
 	waits := make(chan struct{})
 	d := deskWith(t, fake.Options{NoReview: true,
-		Message: func(context.Context, fake.MessageRequest) (string, error) { return hunkByHunk, nil },
+		Message: func(context.Context, fake.MessageRequest) (string, error) { return reviewHunks, nil },
 		Confirm: func(ctx context.Context, _ []fake.Confirmation) []bool {
 			close(waits)
 			<-ctx.Done()
@@ -259,7 +259,7 @@ func TestWhatCantBeConfirmedAnyMoreDoesNotLand(t *testing.T) {
 	d = deskWith(t, fake.Options{NoReview: true, Confirm: ticks(true, true), Message: func(context.Context, fake.MessageRequest) (string, error) {
 		<-ready
 		d.disk("", map[string]string{"a": changed})
-		return hunkByHunk, nil
+		return reviewHunks, nil
 	}}, map[string]string{"a": sixLines}, calls(edits("c1", "a", "two", "2", "five", "5")))
 	close(ready)
 	d.say(fake.Prompt{})
@@ -291,7 +291,7 @@ func TestThePreviewComesForATextThatMovedMeanwhileToo(t *testing.T) {
 		if err := d.Replace(d.uri("a"), "one\n", "zero\none\n"); err != nil {
 			t.Error(err)
 		}
-		return hunkByHunk, nil
+		return reviewHunks, nil
 	}, Confirm: func(context.Context, []fake.Confirmation) []bool { previews++; return []bool{true, false} }}
 	d = deskWith(t, o, map[string]string{"a": sixLines}, calls(edits("c1", "a", "two", "2", "five", "5")))
 	uri := d.opened("a")

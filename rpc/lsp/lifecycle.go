@@ -75,21 +75,23 @@ func (s *Server) capabilities() *protocol.InitializeResult {
 		lands = agent.SourceBuffer
 	}
 	ours, _ := json.Marshal(map[string]any{"assent": Abilities{Version: Version, Review: true, Approve: true, Diagnostics: true, Lands: string(lands)}}) // can be encoded
-	return &protocol.InitializeResult{
-		Capabilities: protocol.ServerCapabilities{
-			PositionEncoding: s.client.encoding,
-			TextDocumentSync: &protocol.TextDocumentSyncOptions{
-				OpenClose: &yes, Change: &incremental,
-				// The whole text, since it mends what could not be followed.
-				Save: &protocol.SaveOptions{IncludeText: &yes},
-			},
-			Workspace: &protocol.WorkspaceOptions{
-				WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{Supported: &yes, ChangeNotifications: protocol.Boolean(true)},
-			},
-			Experimental: protocol.LSPAny(ours),
+	caps := protocol.ServerCapabilities{
+		PositionEncoding: s.client.encoding,
+		TextDocumentSync: &protocol.TextDocumentSyncOptions{
+			OpenClose: &yes, Change: &incremental,
+			// The whole text, since it mends what could not be followed.
+			Save: &protocol.SaveOptions{IncludeText: &yes},
 		},
-		ServerInfo: protocol.ServerInfo{Name: "assent", Version: protocol.NewOptional(s.opts.Version)},
+		Workspace: &protocol.WorkspaceOptions{
+			WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{Supported: &yes, ChangeNotifications: protocol.Boolean(true)},
+		},
+		Experimental: protocol.LSPAny(ours),
 	}
+	if s.client.asks && !s.client.review { // an editor; a plugin has commands of its own, maybe with these names
+		caps.CodeActionProvider = protocol.Boolean(true)
+		caps.ExecuteCommandProvider = protocol.ExecuteCommandOptions{Commands: commands()}
+	}
+	return &protocol.InitializeResult{Capabilities: caps, ServerInfo: protocol.ServerInfo{Name: "assent", Version: protocol.NewOptional(s.opts.Version)}}
 }
 
 // readSettings takes initializationOptions. What is not known there may be a

@@ -17,13 +17,11 @@ import (
 // progress shows a turn in the client's own way of showing work, with a button that
 // cancels it.
 type progress struct {
-	s      *Server
-	asking sync.WaitGroup
-	stop   context.CancelFunc // of asking
+	s *Server
 
 	mu    sync.Mutex
 	token protocol.ProgressToken // nil until the client takes reports
-	ended bool
+	ended string                 // what is said at the end, which has come then
 }
 
 // createLimit is how long a client may take to agree to a progress. No person is
@@ -31,10 +29,10 @@ type progress struct {
 const createLimit = 10 * time.Second
 
 // beginProgress uses the token of the prompt or, if the client has the capability,
-// one of ours. It does not wait for the client.
-func (s *Server) beginProgress(ctx context.Context, t *turn, prompt string) *progress {
-	ctx, stop := context.WithTimeout(ctx, createLimit)
-	p := &progress{s: s, stop: stop}
+// one of ours. Neither it nor the turn waits for the client. A turn that is over sooner
+// does not take the request back: Helix shows work from then on, until the end of it.
+func (s *Server) beginProgress(t *turn, prompt string) *progress {
+	p := &progress{s: s}
 	title := "assent: " + shortLine(prompt, 60)
 	if t.token != "" {
 		var params protocol.WorkDoneProgressParams
@@ -50,7 +48,12 @@ func (s *Server) beginProgress(ctx context.Context, t *turn, prompt string) *pro
 	}
 	name := fmt.Sprintf("assent-%p", t)
 	s.sessions.setToken(t, fmt.Sprintf("%q", name))
-	p.asking.Go(func() {
+	s.conn.Go(protocol.MethodWindowWorkDoneProgressCreate, func(ctx context.Context) {
+		ctx, stop := context.WithTimeout(ctx, createLimit)
+		defer stop()
+		if p.over() {
+			return
+		}
 		token := protocol.String(name)
 		if err := s.call(ctx, protocol.MethodWindowWorkDoneProgressCreate, &protocol.WorkDoneProgressCreateParams{Token: token}, nil); err == nil {
 			p.begin(token, title)
@@ -68,12 +71,12 @@ func (r *sessions) setToken(t *turn, token string) {
 func (p *progress) begin(token protocol.ProgressToken, title string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ended {
-		return
-	}
 	yes := true
 	p.token = token
 	p.report(&protocol.WorkDoneProgressBegin{Kind: "begin", Title: title, Cancellable: &yes})
+	if p.ended != "" {
+		p.report(&protocol.WorkDoneProgressEnd{Kind: "end", Message: &p.ended})
+	}
 }
 
 // report sends a value. The caller holds mu.
@@ -107,7 +110,7 @@ func (p *progress) event(e agent.Event) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if says == "" || p.token == nil || p.ended {
+	if says == "" || p.token == nil || p.ended != "" {
 		return
 	}
 	says = shortLine(says, 80)
@@ -115,19 +118,21 @@ func (p *progress) event(e agent.Event) {
 }
 
 func (p *progress) end(done agent.Done) {
-	p.stop()
-	p.asking.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ended = true
-	if p.token == nil {
-		return
-	}
-	says := "done"
+	p.ended = "done"
 	if ending := done.Explain(); ending != "" {
-		says = shortLine(ending, 80)
+		p.ended = shortLine(ending, 80)
 	}
-	p.report(&protocol.WorkDoneProgressEnd{Kind: "end", Message: &says})
+	if p.token != nil {
+		p.report(&protocol.WorkDoneProgressEnd{Kind: "end", Message: &p.ended})
+	}
+}
+
+func (p *progress) over() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended != ""
 }
 
 func (s *Server) cancelProgress(raw json.RawMessage) {

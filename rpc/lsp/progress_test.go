@@ -208,10 +208,27 @@ func TestAClientThatNeverAnswersTheProgressDoesNotHoldThePrompt(t *testing.T) {
 	c.until("window/workDoneProgress/create")
 	close(free)
 	before := c.until(`"id":2`)
-	has(t, before, "$/cancelRequest")
 	if strings.Contains(before, "$/progress") {
 		t.Errorf("there was a progress that the client had not agreed to: %s", before)
 	}
+}
+
+// Helix shows a progress from the moment at which it agrees, until its end.
+func TestAProgressThatTheClientAgreesToLateEnds(t *testing.T) {
+	free := make(chan struct{})
+	c := connectRaw(t, &reader{replies: []reply{held(free, says("hello"))}})
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{"window":{"workDoneProgress":true}}}}`)
+	c.until(`"id":1`)
+	c.say(`{"jsonrpc":"2.0","id":2,"method":"assent/prompt","params":{"text":"go"}}`)
+	c.until("window/workDoneProgress/create")
+	close(free)
+	before := c.until(`"id":2`)
+	if strings.Contains(before, "$/cancelRequest") {
+		t.Errorf("taken back, which Helix does not heed: %s", before)
+	}
+	c.say(`{"jsonrpc":"2.0","id":"s1","result":null}`)
+	c.until(`"kind":"begin"`)
+	c.until(`"kind":"end"`)
 }
 
 // The variant of case E07 in which nobody ever answers.

@@ -12,17 +12,25 @@ import (
 	"assent/rpc"
 )
 
-// acceptPrompt takes a prompt, so that a cancel or a steer right behind it finds its
-// turn.
+// acceptPrompt answers a prompt.
 func (s *Server) acceptPrompt(ctx context.Context, p PromptParams) rpc.Work {
-	if err := p.check(); err != nil {
+	_, work, err := s.take(ctx, p)
+	if err != nil {
 		return rpc.Fail(err)
+	}
+	return work
+}
+
+// take begins a turn for a prompt, so that a cancel or a steer right behind it finds
+// its turn. work goes through it.
+func (s *Server) take(ctx context.Context, p PromptParams) (t *turn, work rpc.Work, err error) {
+	if err := p.check(); err != nil {
+		return nil, nil, err
 	}
 	var sess *session
 	if p.SessionID != "" {
-		var err error
 		if sess, err = s.sessions.get(p.SessionID); err != nil {
-			return rpc.Fail(err)
+			return nil, nil, err
 		}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -30,12 +38,12 @@ func (s *Server) acceptPrompt(ctx context.Context, p PromptParams) rpc.Work {
 	if token == "null" { // some clients send that for none
 		token = ""
 	}
-	t := &turn{session: p.SessionID, token: token, done: make(chan struct{}), ctx: ctx, cancel: cancel}
+	t = &turn{session: p.SessionID, token: token, done: make(chan struct{}), ctx: ctx, cancel: cancel}
 	if err := s.sessions.begin(t); err != nil {
 		cancel(nil)
-		return rpc.Fail(err)
+		return nil, nil, err
 	}
-	return func() (any, error) {
+	return t, func() (any, error) {
 		defer cancel(nil)
 		defer s.sessions.end(t)
 		result, err := s.prompt(ctx, p, t, sess)
@@ -43,7 +51,7 @@ func (s *Server) acceptPrompt(ctx context.Context, p PromptParams) rpc.Work {
 			return nil, rpc.ErrCancelled
 		}
 		return result, withUnheard(err, s.sessions.unheard(t))
-	}
+	}, nil
 }
 
 // withUnheard keeps the code of an error.
@@ -100,7 +108,7 @@ func (s *Server) prompt(ctx context.Context, p PromptParams, t *turn, sess *sess
 	if sess.seq == 0 {
 		out.send(ctx, SessionEvent{"session", sess.ID, sess.Journal})
 	}
-	progress := s.beginProgress(ctx, t, p.Text)
+	progress := s.beginProgress(t, p.Text)
 	done, said, err := s.run(s.sessions.runs(t, interrupted(ctx)), t, sess, images.Prompt(text), out, progress)
 	sess.editor.asking.Wait() // what was asked is answered or taken back
 	out.close()

@@ -49,6 +49,7 @@ type Server struct {
 	client   client
 	settings InitializationOptions
 	warnings []string // to be shown once the client is ready
+	command  *turn    // the newest that a command began, or nil
 
 	folders  folders
 	sessions sessions
@@ -151,7 +152,14 @@ func (s *Server) Accept(ctx context.Context, method string, raw json.RawMessage)
 	case protocol.MethodShutdown:
 		return s.shutdown()
 	}
-	if accept, known := requests()[method]; known {
+	accept, known := requests()[method]
+	switch method {
+	case protocol.MethodTextDocumentCodeAction:
+		accept, known = params((*Server).acceptCodeAction), true
+	case protocol.MethodWorkspaceExecuteCommand:
+		accept, known = params((*Server).acceptExecuteCommand), true
+	}
+	if known {
 		return accept(s, ctx, raw)
 	}
 	return rpc.Fail(rpc.Errorf(rpc.CodeMethodNotFound, "there is no method %s", method))

@@ -146,7 +146,7 @@ func TestWhatIsNotShownIsAskedInPages(t *testing.T) {
 func TestHunksOfAShownDiffAreOneQuestionEach(t *testing.T) {
 	var s shownDiff
 	d := deskWith(t, fake.Options{NoReview: true, Show: s.show, Message: func(_ context.Context, m fake.MessageRequest) (string, error) {
-		return []string{hunkByHunk, apply, rejectIt}[s.ask(m)-1], nil
+		return []string{reviewHunks, apply, rejectIt}[s.ask(m)-1], nil
 	}}, map[string]string{"a": sixLines}, calls(edits("c1", "a", "two\n", long("x", 60), "five\n", "5\n")))
 	uri := d.opened("a")
 	d.say(fake.Prompt{})

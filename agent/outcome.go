@@ -58,6 +58,7 @@ func (a answer) words() string {
 // outcome tells what became of one edit.
 func outcome(a answer, l Landing) string {
 	edit := a.part.Effect.(Edit)
+	now := a.now(edit, l)
 	said := []string{headline(a, l)}
 	for _, h := range a.verdict.refused {
 		line := fmt.Sprintf("Not landed, %s: %s", a.refusedBy(), a.describe(edit, h))
@@ -71,7 +72,7 @@ func outcome(a answer, l Landing) string {
 		case slices.Contains(l.Conflicts, h.ID):
 			said = append(said, "Not landed, because the text there is no longer what this change was made for (it changed, or it rests on a refused change); read the file again: "+a.describe(edit, h))
 		case h.By == ByPerson && slices.Contains(l.Landed, h.ID):
-			said = append(said, a.ownText(edit, h))
+			said = append(said, a.ownText(edit, h, now != ""))
 		}
 	}
 	said = append(said, a.words())
@@ -81,7 +82,16 @@ func outcome(a answer, l Landing) string {
 	if l.Note != "" && l.Status != LandFailed {
 		said = append(said, l.Note)
 	}
-	return joinLines(said)
+	return joinLines(append(said, now))
+}
+
+// now is what the model can't know of the text that is there, as it asked for another:
+// a person or a formatter changed it, or a hunk is not in it.
+func (a answer) now(e Edit, l Landing) string {
+	if a.part.Info.Secret || e.Kind != EditText && e.Kind != EditCreate || l.After != HashText(l.Text) {
+		return ""
+	}
+	return around(e.New(), l.Text)
 }
 
 func headline(a answer, l Landing) string {
@@ -112,10 +122,14 @@ func (a answer) describe(e Edit, h Hunk) string {
 	return fmt.Sprintf("line %d, %s → %s", lineAt(e.Old, h.At), quote(h.Old), quote(h.New))
 }
 
-func (a answer) ownText(e Edit, h Hunk) string {
+// ownText says that a hunk is the person's, and quotes it unless that is done elsewhere.
+func (a answer) ownText(e Edit, h Hunk, quoted bool) string {
 	text := fmt.Sprintf("The person put their own text at line %d instead.", lineAt(e.Old, h.At))
-	if a.part.Info.Secret {
+	switch {
+	case a.part.Info.Secret:
 		return text + " It is not shown, since the file may hold secrets."
+	case quoted:
+		return text
 	}
 	return text + " It now reads:\n" + h.New
 }

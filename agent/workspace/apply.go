@@ -22,7 +22,7 @@ func (w *Workspace) Apply(ctx context.Context, ok agent.Approval, e agent.Edit) 
 	l := &lander{w: w, edit: e}
 	l.out.Where = agent.SourceDisk
 	if err := l.land(ctx); err != nil {
-		l.out.After = l.out.Before
+		l.out.After, l.out.Text = l.out.Before, l.met
 		l.out.Note = err.Error()
 	}
 	return l.out, nil
@@ -33,6 +33,7 @@ func (w *Workspace) Apply(ctx context.Context, ok agent.Approval, e agent.Edit) 
 type lander struct {
 	w    *Workspace
 	edit agent.Edit
+	met  string // the text that Landing.Before is the hash of
 	out  agent.Landing
 }
 
@@ -101,7 +102,7 @@ func (l *lander) find(path string) (target, error) {
 // meet notes the text that is there, if it is one.
 func (l *lander) meet(at spot) {
 	if met, err := at.read(); err == nil {
-		l.out.Before = met.hash
+		l.out.Before, l.met = met.hash, met.text
 	}
 }
 
@@ -127,7 +128,7 @@ func (l *lander) tryChange(ctx context.Context, at spot) error {
 	if err != nil {
 		return err
 	}
-	l.out.Before = met.hash
+	l.out.Before, l.met = met.hash, met.text
 	if err := at.writable(met); err != nil {
 		return err
 	}
@@ -261,7 +262,7 @@ func (l *lander) delete(ctx context.Context, t target) error {
 	if err != nil {
 		return err
 	}
-	l.out.Before = met.hash
+	l.out.Before, l.met = met.hash, met.text
 	if ctx.Err() != nil {
 		return errCancelled
 	}
@@ -269,7 +270,7 @@ func (l *lander) delete(ctx context.Context, t target) error {
 	if err != nil {
 		return err
 	}
-	l.out.Before = now.hash
+	l.out.Before, l.met = now.hash, now.text
 	if err := l.w.unsaved(l.edit.Path, now.text); err != nil {
 		return err
 	}
@@ -349,11 +350,11 @@ func (l *lander) confirm(at spot, want string, hunks []agent.Hunk) {
 		l.out.Status = agent.LandUnconfirmed
 		l.out.Note = fmt.Sprintf("it was written, but could not be read back: %v", err)
 	case now.text != want:
-		l.out.Status, l.out.After = agent.LandUnconfirmed, now.hash
+		l.out.Status, l.out.After, l.out.Text = agent.LandUnconfirmed, now.hash, now.text
 		l.out.Note = "it was written, and changed again by something else at once; read the file"
 		l.out.Foreign = foreign(want, now.text)
 	default:
-		l.out.Status, l.out.After, l.out.Landed = agent.LandComplete, now.hash, ids(hunks)
+		l.out.Status, l.out.After, l.out.Text, l.out.Landed = agent.LandComplete, now.hash, now.text, ids(hunks)
 	}
 }
 

@@ -116,13 +116,18 @@ func (r *run) planCall(c *call, files *scratch) {
 		c.fail(cancelledText)
 		return
 	case err != nil:
-		c.fail("%s failed: %v", c.use.Name, err)
+		hint := ""
+		if missed, ok := errors.AsType[*MissedError](err); ok {
+			hint = r.seen.missed(missed.Path)
+		}
+		c.fail("%s failed: %v%s", c.use.Name, err, hint)
 		return
 	}
 	c.plan, c.parts = p.plan, p.parts
 	for _, p := range c.parts {
 		if edit, ok := p.Effect.(Edit); ok {
 			files.plan(edit, p.Info)
+			r.seen.met(edit.Path)
 		}
 	}
 }

@@ -90,8 +90,9 @@ const (
 type Landing struct {
 	Status LandStatus
 	Where  Source
-	Before Hash // of the text that the edit met; zero: no file
-	After  Hash // of the text that is there now; zero: no file
+	Before Hash   // of the text that the edit met; zero: no file
+	After  Hash   // of the text that is there now; zero: no file
+	Text   string // that After is the hash of, "" where it is not told; it is not journaled
 
 	Landed    []string // IDs of the hunks that are in the text now
 	Conflicts []string // IDs of the hunks that met changed text and did not land

@@ -189,7 +189,7 @@ func TestPersonsOwnTextLandsAndTheModelIsTold(t *testing.T) {
 	if got := b.person.Text("a.txt"); got != "one\nTwo!\nthree\n" {
 		t.Errorf("a.txt is %q", got)
 	}
-	if got := b.results()[0]; !strings.Contains(got, "The person put their own text at line 2 instead. It now reads:\nTwo!\n") {
+	if got := b.results()[0]; !strings.Contains(got, "The person put their own text at line 2 instead.\nWhere the text is not as you asked for, it now reads:\n[lines 1-3 of 3]\none\nTwo!\nthree") {
 		t.Errorf("the result reads %q", got)
 	}
 	if done.Denied != 0 {

@@ -61,6 +61,7 @@ func (a answer) words() string {
 // outcome tells what became of one edit.
 func outcome(a answer, l Landing) string {
 	edit := a.part.Effect.(Edit)
+	now := a.now(l)
 	said := []string{headline(a, l)}
 	for _, h := range a.verdict.refused {
 		line := fmt.Sprintf("Not landed, %s: %s", a.refusedBy(), a.describe(edit, h))
@@ -79,7 +80,7 @@ func outcome(a answer, l Landing) string {
 		case slices.Contains(l.LeftOut, h.ID) && l.Status != LandFailed:
 			said = append(said, "Not landed, because the person left it out in the editor's preview: "+a.describe(edit, h))
 		case h.By == ByPerson && slices.Contains(l.Landed, h.ID):
-			said = append(said, a.ownText(edit, h))
+			said = append(said, a.ownText(edit, h, now != ""))
 		}
 	}
 	for _, h := range a.part.Moot {
@@ -92,8 +93,19 @@ func outcome(a answer, l Landing) string {
 	if l.Note != "" && l.Status != LandFailed {
 		said = append(said, l.Note)
 	}
-	said = append(said, l.Problems.words(edit.Path))
+	said = append(said, l.Problems.words(edit.Path), now)
 	return joinLines(said)
+}
+
+// now is what the model can't know of the text that is there, as it asked for another:
+// a person or a formatter changed it, before or after they were asked, or a hunk is not
+// in it.
+func (a answer) now(l Landing) string {
+	e, _ := a.asked.Effect.(Edit)
+	if a.part.Info.Secret || e.Kind != EditText && e.Kind != EditCreate || l.After != HashText(l.Text) {
+		return ""
+	}
+	return around(e.New(), l.Text)
 }
 
 func headline(a answer, l Landing) string {
@@ -128,10 +140,14 @@ func (a answer) describe(e Edit, h Hunk) string {
 	return fmt.Sprintf("line %d, %s → %s", lineAt(e.Old, h.At), quote(h.Old), quote(h.New))
 }
 
-func (a answer) ownText(e Edit, h Hunk) string {
+// ownText says that a hunk is the person's, and quotes it unless that is done elsewhere.
+func (a answer) ownText(e Edit, h Hunk, quoted bool) string {
 	text := fmt.Sprintf("The person put their own text at line %d instead.", lineAt(e.Old, h.At))
-	if a.part.Info.Secret {
+	switch {
+	case a.part.Info.Secret:
 		return text + " It is not shown, since the file may hold secrets."
+	case quoted:
+		return text
 	}
 	return text + " It now reads:\n" + h.New
 }

@@ -39,6 +39,7 @@ func (r *run) stuck(reply Message, goes bool) StopReason {
 type repetition struct {
 	counts   map[string]*repeated
 	reply    map[string]bool // calls of this reply: twice in one counts once
+	misses   map[string]int  // by path: replies in a row with an edit that met no text
 	tooOften bool
 }
 
@@ -125,6 +126,27 @@ func (s *repetition) learn(u ToolUse, out string, landed bool) {
 		}
 	}
 }
+
+// missed counts an edit that rests on a text that is not in its file, once in a reply,
+// and says what to tell the model of it.
+func (s *repetition) missed(path string) string {
+	if s.misses == nil {
+		s.misses = map[string]int{}
+	}
+	if key := "\x00" + path; !s.reply[key] { // no call has such a key
+		s.reply[key] = true
+		s.misses[path]++
+	}
+	n := s.misses[path]
+	s.tooOften = s.tooOften || n >= repeatStop
+	if n < repeatHint {
+		return ""
+	}
+	return fmt.Sprintf("\n\nThis is failed edit number %d of this file in a row. Read it with read_file before the next one, and copy old_string from it; at number %d the turn is stopped.", n, repeatStop)
+}
+
+// met says that an edit of a file fits its text, so failures of it count anew.
+func (s *repetition) met(path string) { delete(s.misses, path) }
 
 // judge says how often a call came by now, and stops the run if that is too often.
 func (s *repetition) judge(u ToolUse) int {

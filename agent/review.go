@@ -10,7 +10,8 @@ import (
 // answer is what was said about one part of a call.
 type answer struct {
 	proposal string
-	part     Part
+	asked    Part // as the model wants it
+	part     Part // ... and as it was decided on
 	verdict  verdict
 	by       By
 	comment  string // on the whole proposal
@@ -136,7 +137,7 @@ func (r *run) decide(questions []question, decider func(Proposal) (Proposal, Dec
 	}
 	for i, q := range questions {
 		part := p.Parts[i]
-		r.take(q, answer{proposal: p.ID, part: part, verdict: weigh(part, d.Parts[i]), by: d.By, comment: d.Comment})
+		r.take(q, answer{proposal: p.ID, asked: q.part, part: part, verdict: weigh(part, d.Parts[i]), by: d.By, comment: d.Comment})
 	}
 	return nil
 }

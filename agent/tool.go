@@ -39,6 +39,16 @@ type Plan struct {
 	Run func(ctx context.Context, ok Approval) (Result, error)
 }
 
+// MissedError is the error of a plan that rests on a text that is not in the file. Such
+// calls are counted by file, since a model that edits out of its memory goes on so.
+type MissedError struct {
+	Path string
+	Err  error
+}
+
+func (e *MissedError) Error() string { return e.Err.Error() }
+func (e *MissedError) Unwrap() error { return e.Err }
+
 // Result is what a call says to the model. Its first line says that and how the
 // call ended, since models repeat calls that do not look done.
 type Result struct {

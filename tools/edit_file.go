@@ -123,7 +123,7 @@ func applyEdits(ctx context.Context, file agent.File, edits []stringEdit) (strin
 		all = append(all, found...)
 	}
 	if len(failed) > 0 {
-		return "", joinErrors(failed)
+		return "", &agent.MissedError{Path: file.Path, Err: joinErrors(failed)}
 	}
 	slices.SortStableFunc(all, func(a, b replacement) int { return a.from - b.from })
 	var b strings.Builder

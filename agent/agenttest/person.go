@@ -229,7 +229,7 @@ func (p *Person) land(e agent.Edit) agent.Landing {
 			l.Status = agent.LandPartial
 		}
 		if len(moved) == 0 {
-			l.Status, l.After = agent.LandFailed, l.Before
+			l.Status, l.After, l.Text = agent.LandFailed, l.Before, text
 			return l
 		}
 		e.Old, e.Hunks = text, moved
@@ -238,6 +238,7 @@ func (p *Person) land(e agent.Edit) agent.Landing {
 	for _, h := range e.Hunks {
 		l.Landed = append(l.Landed, h.ID)
 	}
-	l.After = agent.HashText(p.files[e.Path])
+	l.Text = p.files[e.Path]
+	l.After = agent.HashText(l.Text)
 	return l
 }

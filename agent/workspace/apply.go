@@ -26,7 +26,7 @@ func (w *Workspace) Apply(ctx context.Context, ok agent.Approval, e agent.Edit) 
 		return l.out, nil
 	}
 	if err := l.land(ctx); err != nil {
-		l.out.After = l.out.Before
+		l.out.After, l.out.Text = l.out.Before, l.met
 		l.out.Note = err.Error()
 	}
 	return l.out, nil
@@ -37,6 +37,7 @@ func (w *Workspace) Apply(ctx context.Context, ok agent.Approval, e agent.Edit) 
 type lander struct {
 	w    *Workspace
 	edit agent.Edit
+	met  string // the text that Landing.Before is the hash of
 	out  agent.Landing
 }
 
@@ -105,7 +106,7 @@ func (l *lander) find(path string) (target, error) {
 // meet notes the text that is there, if it is one.
 func (l *lander) meet(at spot) {
 	if met, err := at.read(); err == nil {
-		l.out.Before = met.hash
+		l.out.Before, l.met = met.hash, met.text
 	}
 }
 
@@ -131,7 +132,7 @@ func (l *lander) tryChange(ctx context.Context, at spot) error {
 	if err != nil {
 		return err
 	}
-	l.out.Before = met.hash
+	l.out.Before, l.met = met.hash, met.text
 	if err := at.writable(met); err != nil {
 		return err
 	}
@@ -265,7 +266,7 @@ func (l *lander) delete(ctx context.Context, t target) error {
 	if err != nil {
 		return err
 	}
-	l.out.Before = met.hash
+	l.out.Before, l.met = met.hash, met.text
 	if ctx.Err() != nil {
 		return errCancelled
 	}
@@ -273,7 +274,7 @@ func (l *lander) delete(ctx context.Context, t target) error {
 	if err != nil {
 		return err
 	}
-	l.out.Before = now.hash
+	l.out.Before, l.met = now.hash, now.text
 	if err := l.w.unsaved(l.edit.Path, now.text); err != nil {
 		return err
 	}
@@ -353,11 +354,11 @@ func (l *lander) confirm(at spot, want string, hunks []agent.Hunk) {
 		l.out.Status = agent.LandUnconfirmed
 		l.out.Note = fmt.Sprintf("it was written, but could not be read back: %v", err)
 	case now.text != want:
-		l.out.Status, l.out.After = agent.LandUnconfirmed, now.hash
+		l.out.Status, l.out.After, l.out.Text = agent.LandUnconfirmed, now.hash, now.text
 		l.out.Note = "it was written, and changed again by something else at once; read the file"
 		l.out.Foreign = foreign(want, now.text)
 	default:
-		l.out.Status, l.out.After, l.out.Landed = agent.LandComplete, now.hash, ids(hunks)
+		l.out.Status, l.out.After, l.out.Text, l.out.Landed = agent.LandComplete, now.hash, now.text, ids(hunks)
 	}
 }
 

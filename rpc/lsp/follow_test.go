@@ -87,6 +87,9 @@ func TestAReviewFollowsTheText(t *testing.T) {
 		return fake.Answer{Decision: "accept", Revision: 1}
 	})
 	f.check("a.txt", outcome{"zero\none\n2\nthree\nfour\n5\n", fiveLines, "landed buffer"})
+	if told := f.told()[0]; !strings.Contains(told, "it now reads") || !strings.Contains(told, "zero") {
+		t.Errorf("the model does not hear what was typed: %q", told)
+	}
 }
 
 func TestAChangeThatMeetsAHunkIsAskedAgain(t *testing.T) {

@@ -19,7 +19,8 @@ func (l *lander) judge(before, after state, hunks []agent.Hunk) agent.Landing {
 		after.doc.text = after.disk.Text
 		return l.judgeText(before, after, hunks)
 	case after.there && after.disk.Hash != before.disk.Hash && folded(after.disk.Text) == folded(wanted(before.text(), hunks)):
-		l.out.Status, l.out.Where, l.out.After, l.out.Landed = agent.LandComplete, agent.SourceDisk, after.disk.Hash, ids(hunks)
+		l.out.Status, l.out.Where, l.out.Landed = agent.LandComplete, agent.SourceDisk, ids(hunks)
+		l.out.After, l.out.Text = after.disk.Hash, after.disk.Text
 		l.e.s.docs.hide(l.edit.Path, before.rev)
 		if after.disk.Text != wanted(before.text(), hunks) {
 			l.note(otherEnds)
@@ -36,7 +37,8 @@ func wanted(base string, hunks []agent.Hunk) string {
 // judgeText says what a text that is known has of the hunks.
 func (l *lander) judgeText(before, after state, hunks []agent.Hunk) agent.Landing {
 	found, other := compare(before.text(), hunks, after.doc.text)
-	l.out.Landed, l.out.Foreign, l.out.After = found.Landed, found.Foreign, agent.HashText(after.doc.text)
+	l.out.Landed, l.out.Foreign = found.Landed, found.Foreign
+	l.out.After, l.out.Text = agent.HashText(after.doc.text), after.doc.text
 	switch {
 	case l.edit.Confirm && len(found.Landed) > 0 && len(found.Altered) == 0:
 		l.confirmed(found.Missing)

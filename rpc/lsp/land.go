@@ -236,9 +236,9 @@ func (l *lander) failed(now state, err error) agent.Landing {
 	l.out.Status, l.out.Landed, l.out.Note = agent.LandFailed, nil, err.Error()
 	switch {
 	case now.open:
-		l.out.After = agent.HashText(now.doc.text)
+		l.out.After, l.out.Text = agent.HashText(now.doc.text), now.doc.text
 	case now.there:
-		l.out.After = now.disk.Hash
+		l.out.After, l.out.Text = now.disk.Hash, now.disk.Text
 	}
 	if l.out.Before == (agent.Hash{}) {
 		l.out.Before = l.out.After

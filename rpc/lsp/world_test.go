@@ -37,7 +37,7 @@ import (
 // All choices are read off a tape of bytes, since the person and the model are asked on
 // goroutines of the server and the editor.
 func TestRandomEdits(t *testing.T) {
-	steps, err := strconv.Atoi(cmp.Or(os.Getenv("ASSENT_STEPS"), "4000"))
+	steps, err := strconv.Atoi(cmp.Or(os.Getenv("ASSENT_STEPS"), "1500"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -156,7 +156,8 @@ func (w *world) answer(files []shownFile) fake.Answer {
 
 // sole reports whether a file is there once: else an edited text and a removal might meet.
 func sole(files []shownFile, f shownFile) bool {
-	return 1 == len(slices.DeleteFunc(slices.Clone(files), func(o shownFile) bool { return o.URI != f.URI && o.NewURI != f.URI }))
+	others := slices.DeleteFunc(slices.Clone(files), func(o shownFile) bool { return o.URI != f.URI && o.NewURI != f.URI })
+	return len(others) == 1
 }
 
 func (w *world) answerHunks(a fake.Answer, f shownFile) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"flag"
 	"fmt"
 	"io"
 	mathrand "math/rand/v2"
@@ -21,8 +22,6 @@ import (
 	"assent/rpc"
 	"assent/rpc/lsp"
 	"assent/tools"
-
-	"flag"
 
 	"pgregory.net/rapid"
 )

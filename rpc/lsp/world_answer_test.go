@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,6 +44,7 @@ func (w *world) review(_ context.Context, r fake.Review) (fake.Answer, error) {
 	}
 	w.check()
 	w.about, w.asked = nil, nil
+	w.follows(r.ProposalID)
 	g := given{proposal: r.ProposalID, files: w.filesOf(r), single: changes(r.Files) == 1}
 	known := w.shown[r.ProposalID]
 	again := slices.ContainsFunc(w.answers, func(o given) bool { return o.proposal == r.ProposalID })
@@ -69,6 +71,26 @@ func (w *world) review(_ context.Context, r fake.Review) (fake.Answer, error) {
 	w.answers = append(w.answers, g)
 	w.owe(g)
 	return g.answer, nil
+}
+
+// follows wants a proposal that follows the texts to be for those that there are, after
+// the time that it may take.
+func (w *world) follows(proposal string) {
+	if len(w.shown[proposal]) < 2 || !w.able() || !w.rarely(3) {
+		return
+	}
+	w.pass(3 * time.Second)
+	w.check()
+	seen := map[string]bool{}
+	for _, f := range w.shown[proposal][len(w.shown[proposal])] {
+		name := w.name(f.URI)
+		text, _, open := w.Text(w.uri(name))
+		disk, err := os.ReadFile(w.path(name))
+		if f.Kind == "edit" && !seen[name] && f.OldText != text && f.OldText != string(disk) && (open || err == nil) {
+			w.fault("%s is proposed for %q, and has %q in the editor, %q on disk", name, f.OldText, text, disk)
+		}
+		seen[name] = true
+	}
 }
 
 // ask notes what a review is about: there the person does most.
@@ -134,7 +156,8 @@ func (w *world) answer(files []shownFile) fake.Answer {
 
 // sole reports whether a file is there once: else an edited text and a removal might meet.
 func sole(files []shownFile, f shownFile) bool {
-	return 1 == len(slices.DeleteFunc(slices.Clone(files), func(o shownFile) bool { return o.URI != f.URI && o.NewURI != f.URI }))
+	others := slices.DeleteFunc(slices.Clone(files), func(o shownFile) bool { return o.URI != f.URI && o.NewURI != f.URI })
+	return len(others) == 1
 }
 
 func (w *world) answerHunks(a fake.Answer, f shownFile) {

@@ -179,11 +179,10 @@ func (w *world) retype(name, text string) {
 	w.replace(name, now, typing{0, len(now), text})
 }
 
-// flush tells the server what the person did, in an editor that never does, unless the
-// version saves what the server does not know of.
+// flush tells the server what the person did, in an editor that else tells nothing: it is
+// not to know of what was made at its own wish.
 func (w *world) flush(name string) {
-	o := w.options
-	if o.Changes == fake.Never && !(o.NoResourceOperations && w.versioned() && !o.NoApplyEdit && w.rarely(3)) {
+	if w.options.Changes == fake.Never {
 		w.must(w.Flush(w.uri(name)))
 	}
 }

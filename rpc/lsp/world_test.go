@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"flag"
 	"fmt"
 	"io"
 	mathrand "math/rand/v2"
@@ -22,8 +23,6 @@ import (
 	"assent/rpc/lsp"
 	"assent/tools"
 
-	"flag"
-
 	"pgregory.net/rapid"
 )
 
@@ -37,7 +36,7 @@ import (
 // All choices are read off a tape of bytes, since the person and the model are asked on
 // goroutines of the server and the editor.
 func TestRandomEdits(t *testing.T) {
-	steps, err := strconv.Atoi(cmp.Or(os.Getenv("ASSENT_STEPS"), "4000"))
+	steps, err := strconv.Atoi(cmp.Or(os.Getenv("ASSENT_STEPS"), "1500"))
 	if err != nil {
 		t.Fatal(err)
 	}

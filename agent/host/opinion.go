@@ -181,6 +181,10 @@ func (o *opinion) decision(part agent.Part) agent.PartDecision {
 	return d
 }
 
+// both are two comments, unless one is said again.
 func both(a, b string) string {
+	if b == "" || slices.Contains(strings.Split(a, "\n"), b) {
+		return a
+	}
 	return strings.TrimPrefix(a+"\n"+b, "\n")
 }

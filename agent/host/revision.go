@@ -17,7 +17,6 @@ func revision(first, last agent.Proposal, now func(agent.Edit) (string, bool)) (
 	next.Parts = append([]agent.Part(nil), first.Parts...)
 	planned := map[string]string{} // texts that earlier parts lead to
 	gone := map[string]bool{}      // ... or from which they take the file away
-	taken := map[string]bool{}
 	for i := range next.Parts {
 		part := &next.Parts[i]
 		edit, isEdit := part.Effect.(agent.Edit)
@@ -40,7 +39,11 @@ func revision(first, last agent.Proposal, now func(agent.Edit) (string, bool)) (
 			edit.Old, edit.Base = text, agent.HashText(text)
 		}
 		part.Effect = edit
-		unique(edit.Hunks, taken)
+		for n := range edit.Hunks { // two calls may meet the same change
+			if edit.Hunks[n].Conflict {
+				edit.Hunks[n].ID += fmt.Sprintf("-%d", i)
+			}
+		}
 		planned[edit.Path] = edit.New()
 		gone[edit.Path] = edit.Kind == agent.EditDelete || edit.Kind == agent.EditRename
 		gone[edit.To] = gone[edit.To] || edit.Kind == agent.EditRename
@@ -56,13 +59,3 @@ func textsOf(p agent.Proposal) []string {
 
 // unified is a text with the line ends that it would have in any editor.
 func unified(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
-
-// unique gives the conflicts of two calls that change one place names of their own.
-func unique(hunks []agent.Hunk, taken map[string]bool) {
-	for i, h := range hunks {
-		for n := 2; taken[hunks[i].ID]; n++ {
-			hunks[i].ID = fmt.Sprintf("%s-%d", h.ID, n)
-		}
-		taken[hunks[i].ID] = true
-	}
-}

@@ -24,7 +24,7 @@ func Revise(e agent.Edit, current string) (revised agent.Edit, moot []agent.Hunk
 		}
 		h, same := c.conflict(e.Old, current)
 		if !same {
-			revised.Hunks = add(revised.Hunks, h)
+			revised.Hunks = c.add(revised.Hunks, h)
 			continue
 		}
 		for _, m := range c.hunks {
@@ -40,15 +40,15 @@ func Revise(e agent.Edit, current string) (revised agent.Edit, moot []agent.Hunk
 	return revised, moot
 }
 
-// add appends a conflict. Where the lines are gone, as they may be behind another hunk,
+// add appends its conflict. Where the lines are gone, as they may be behind another hunk,
 // the two would insert at one place, so they become one.
-func add(hunks []agent.Hunk, h agent.Hunk) []agent.Hunk {
+func (c cluster) add(hunks []agent.Hunk, h agent.Hunk) []agent.Hunk {
 	last := len(hunks) - 1
 	if last < 0 || h.Old != "" || hunks[last].At+len(hunks[last].Old) < h.At {
 		return append(hunks, h)
 	}
-	both := hunks[last]
-	both.ID, both.New, both.Conflict = h.ID, both.New+h.New, true
+	both := agent.NewHunk(c.place.from, hunks[last].Old, hunks[last].New+h.New)
+	both.At, both.Conflict = hunks[last].At, true
 	return append(hunks[:last:last], both)
 }
 

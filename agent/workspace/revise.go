@@ -48,7 +48,8 @@ func add(hunks []agent.Hunk, h agent.Hunk) []agent.Hunk {
 		return append(hunks, h)
 	}
 	both := hunks[last]
-	both.ID, both.New, both.Conflict = h.ID, both.New+h.New, true
+	both.ID = agent.NewHunk(0, both.ID, h.ID).ID // neither name says what the other hunk is
+	both.New, both.Conflict = both.New+h.New, true
 	return append(hunks[:last:last], both)
 }
 

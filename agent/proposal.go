@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Proposal is one question to the person: all that the consecutive calls of a
@@ -81,7 +82,9 @@ func checkRevision(first, next Proposal) error {
 			return err
 		}
 		for _, h := range now.Hunks {
-			kept := slices.ContainsFunc(before.Hunks, func(o Hunk) bool { return o.ID == h.ID && o.Old == h.Old && o.New == h.New })
+			kept := slices.ContainsFunc(before.Hunks, func(o Hunk) bool {
+				return o.ID == h.ID && unified(o.Old) == unified(h.Old) && unified(o.New) == unified(h.New)
+			})
 			if h.By != ByAgent || !kept && !h.Conflict {
 				return fmt.Errorf("revision %d of proposal %s has a hunk that was not proposed", next.Revision, first.ID)
 			}
@@ -89,6 +92,9 @@ func checkRevision(first, next Proposal) error {
 	}
 	return nil
 }
+
+// unified is a text with the line ends that it would have in any editor.
+func unified(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // Title says in a few words what the part does.
 func (p Part) Title() string {

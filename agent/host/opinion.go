@@ -70,21 +70,45 @@ func (r *review) take(q *Question, a Answer) {
 	if a.Revision != 0 {
 		shown, known = q.Shown(a.Revision)
 	}
+	unclear := r.unclear(q, shown, a)
 	for _, i := range q.Parts {
+		edit, _ := q.Proposal.Parts[i].Effect.(agent.Edit)
 		switch {
-		case !known || slices.Contains(a.Unsaid, i): // asked again
+		case !known || slices.Contains(a.Unsaid, i) || unclear[edit.Path]: // asked again
 		case i >= len(a.Decision.Parts):
 			r.opinions[i].refused = true
 		case a.Decision.Parts[i].Rewrite != nil:
-			r.takeOwn(q, i, shown, a)
+			r.takeOwn(i, shown, a)
 		default:
-			r.opinions[i].take(q, shown.Parts[i], a.Decision.Parts[i])
+			r.opinions[i].take(q, i, shown.Parts[i], a.Decision.Parts[i])
 		}
 	}
 }
 
-// take notes the answer to the part as it was shown.
-func (o *opinion) take(q *Question, shown agent.Part, d agent.PartDecision) {
+// refuse notes that a question is not answered, and not asked again.
+func (r *review) refuse(q *Question, why string) {
+	r.take(q, Answer{Decision: agent.Decision{By: agent.ByHeadless, Comment: why, Parts: make([]agent.PartDecision, len(q.Proposal.Parts))}})
+}
+
+// unclear are the files, by path, of which the person left a text of their own, and it is
+// not known from which: the client does not say which revision it is for, and there were
+// several.
+func (r *review) unclear(q *Question, shown agent.Proposal, a Answer) map[string]bool {
+	files := map[string]bool{}
+	for _, i := range q.Parts {
+		if a.Revision != 0 || i >= len(a.Decision.Parts) || a.Decision.Parts[i].Rewrite == nil {
+			continue
+		}
+		edit := shown.Parts[i].Effect.(agent.Edit)
+		if slices.ContainsFunc(q.Since(), func(p agent.Proposal) bool { return p.Parts[i].Effect.(agent.Edit).Old != edit.Old }) {
+			files[edit.Path] = true
+		}
+	}
+	return files
+}
+
+// take notes the answer to a part of a question as it was shown.
+func (o *opinion) take(q *Question, i int, shown agent.Part, d agent.PartDecision) {
 	o.comment, o.own = both(o.comment, d.Comment), nil
 	o.confirm = o.confirm || d.Confirm
 	edit, isEdit := shown.Effect.(agent.Edit)
@@ -106,20 +130,19 @@ func (o *opinion) take(q *Question, shown agent.Part, d agent.PartDecision) {
 		}
 	}
 	maps.Copy(o.hunks, d.Hunks)
-}
-
-// takeOwn notes the person's own text of a part. It was made from a text that was shown;
-// if the client does not say which, and there were several, that is not known, and it is
-// asked again. What was accepted before, and left out of the question, stays.
-func (r *review) takeOwn(q *Question, i int, shown agent.Proposal, a Answer) {
-	edit := shown.Parts[i].Effect.(agent.Edit)
-	if a.Revision == 0 {
-		for _, p := range q.Since() {
-			if now := p.Parts[i].Effect.(agent.Edit); now.Old != edit.Old {
-				return
+	if asked, _ := q.Proposal.Parts[i].Effect.(agent.Edit); !d.Accept && len(d.Hunks) == 0 { // a no to all, whatever they saw
+		for _, h := range asked.Hunks {
+			if _, said := o.hunks[h.ID]; !said {
+				o.hunks[h.ID] = agent.HunkDecision{}
 			}
 		}
 	}
+}
+
+// takeOwn notes the person's own text of a part, made from a text that was shown. What was
+// accepted before, and left out of the question, stays.
+func (r *review) takeOwn(i int, shown agent.Proposal, a Answer) {
+	edit := shown.Parts[i].Effect.(agent.Edit)
 	o := &r.opinions[i]
 	o.comment = both(o.comment, a.Decision.Parts[i].Comment)
 	asked := edit.Hunks

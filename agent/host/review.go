@@ -3,6 +3,8 @@ package host
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -70,20 +72,50 @@ func (q *Question) only(id string) bool {
 	return len(q.Parts) == 1 && len(edit.Hunks) == 1 && edit.Hunks[0].ID == id
 }
 
+// same reports whether another question asks the same of the same texts.
+func (q *Question) same(o *Question) bool {
+	if q == nil || q.Proposal.Revision != o.Proposal.Revision || !slices.Equal(q.Parts, o.Parts) {
+		return false
+	}
+	return slices.EqualFunc(q.Proposal.Parts, o.Proposal.Parts, func(a, b agent.Part) bool {
+		x, _ := a.Effect.(agent.Edit)
+		y, _ := b.Effect.(agent.Edit)
+		return slices.EqualFunc(x.Hunks, y.Hunks, func(h, k agent.Hunk) bool { return h.ID == k.ID })
+	})
+}
+
 // Run asks until each hunk of the newest revision is decided. It is Review of
 // [agent.Editor].
 func (v Review) Run(ctx context.Context, p agent.Proposal, revise func(agent.Proposal) error) (agent.Decision, error) {
-	r := &review{how: v, revise: revise, revisions: []agent.Proposal{p}, seen: textsOf(p), opinions: make([]opinion, len(p.Parts))}
+	r := &review{how: v, revise: revise, revisions: []agent.Proposal{p}, seen: textsOf(p, asPlanned), opinions: make([]opinion, len(p.Parts))}
 	r.follow()
-	for q := r.first(); q != nil; q = r.next() {
+	vain := 0
+	for q := r.first(); q != nil; {
 		a, err := r.ask(ctx, q)
-		if err != nil {
+		switch {
+		case err == nil:
+			r.take(q, a)
+		case r.by == "" || ctx.Err() != nil || errors.Is(err, agent.ErrInterrupted):
 			return agent.Decision{}, err
+		default: // what they said to the questions before stands
+			r.refuse(q, fmt.Sprintf("A question could not be asked (%v), so it counts as no.", err))
 		}
-		r.take(q, a)
+		next := r.next()
+		if vain++; !next.same(q) {
+			vain = 0
+		}
+		if vain == maxVain {
+			r.refuse(q, fmt.Sprintf("The answers, %d times, were not for what was asked, so it counts as no.", vain))
+			next, vain = r.next(), 0
+		}
+		q = next
 	}
 	return r.decision(), nil
 }
+
+// maxVain is how often a question is asked of a client whose answers are for something
+// else, such as always the first revision.
+const maxVain = 3
 
 // review is a proposal that is open. It belongs to the goroutine of Run, but for the
 // revisions, in which those who ask look up what was answered.
@@ -139,8 +171,14 @@ func (r *review) ask(ctx context.Context, q *Question) (Answer, error) {
 	}
 	replied := make(chan reply, 1)
 	go func() {
-		a, err := r.how.Ask(ctx, q)
-		replied <- reply{a, err}
+		var got reply
+		defer func() {
+			if p := recover(); p != nil {
+				got.err = fmt.Errorf("it crashed, which is a bug in it: %v", p)
+			}
+			replied <- got
+		}()
+		got.answer, got.err = r.how.Ask(ctx, q)
 	}()
 	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()
@@ -170,10 +208,11 @@ func (r *review) ask(ctx context.Context, q *Question) (Answer, error) {
 // follow makes a revision if the texts are others than those of the newest.
 func (r *review) follow() {
 	began := time.Now()
-	next, texts := revision(r.revisions[0], r.newest(), r.how.Now)
-	if slices.Equal(texts, r.seen) {
+	texts := textsOf(r.newest(), r.how.Now)
+	if slices.Equal(texts, r.seen) { // a revision is dear
 		return
 	}
+	next := revision(r.revisions[0], r.newest(), texts)
 	defer func() { r.took = time.Since(began) }()
 	if r.revise(next) != nil { // nobody listens any more
 		return

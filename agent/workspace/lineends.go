@@ -1,6 +1,10 @@
 package workspace
 
-import "strings"
+import (
+	"strings"
+
+	"assent/agent"
+)
 
 const (
 	lf   = "\n"
@@ -100,4 +104,38 @@ func countLines(text string) int {
 		n++
 	}
 	return n
+}
+
+// endOf is the line end of a text that has one kind only, else "".
+func endOf(text string) string {
+	windows, all := strings.Count(text, crlf), strings.Count(text, lf)
+	switch {
+	case all > 0 && windows == 0:
+		return lf
+	case all > 0 && windows == all:
+		return crlf
+	}
+	return ""
+}
+
+// withEndsOf is an edit as it is for a text that an editor shows with other line ends.
+// Hunks keep their names. An edit that is about line ends stays as it is.
+func withEndsOf(e agent.Edit, text string) agent.Edit {
+	was, now := endOf(e.Old), endOf(text)
+	if was == "" || now == "" || was == now {
+		return e
+	}
+	other := e
+	other.Old, other.Hunks = strings.ReplaceAll(e.Old, was, now), make([]agent.Hunk, len(e.Hunks))
+	at, from := 0, 0
+	for i, h := range e.Hunks {
+		if end := endOf(h.New); end != was && (end != "" || strings.Contains(h.New, lf)) {
+			return e
+		}
+		at += len(strings.ReplaceAll(e.Old[from:h.At], was, now))
+		from = h.At
+		h.At, h.Old, h.New = at, strings.ReplaceAll(h.Old, was, now), strings.ReplaceAll(h.New, was, now)
+		other.Hunks[i] = h
+	}
+	return other
 }

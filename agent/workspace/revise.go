@@ -8,8 +8,10 @@ import (
 // decided anew. Hunks whose lines are as they were are moved, as by [Rebase]. Where a
 // change meets hunks, one hunk with a Conflict takes their place: from the lines as
 // they are now to what the edit would have made of them. Hunks that the text has
-// already are moot; their At is in the text as it is now.
+// already are moot; their At is in the text as it is now. An editor may show the text with
+// line ends of its own, which is no change.
 func Revise(e agent.Edit, current string) (revised agent.Edit, moot []agent.Hunk) {
+	e = withEndsOf(e, current)
 	r := reviser{hunks: e.Hunks, changes: changesBetween(e.Old, current)}
 	revised = e
 	revised.Old, revised.Base, revised.Hunks = current, agent.HashText(current), nil

@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -120,17 +121,20 @@ func TestAllOfARevisedEditIsTheMerge(t *testing.T) {
 	})
 }
 
-// A name stands for a text: what was said of it counts for every hunk of that name.
+// A name stands for a text, whatever line ends an editor gives it: what was said of it
+// counts for every hunk of that name.
 func TestAHunkOfOneNameIsOneHunk(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := plan(texts().Draw(t, "old"), texts().Draw(t, "planned"))
 		seen := map[string]agent.Hunk{}
 		for _, h := range e.Hunks {
+			h.Old, h.New = strings.ReplaceAll(h.Old, "\r\n", "\n"), strings.ReplaceAll(h.New, "\r\n", "\n")
 			seen[h.ID] = h
 		}
 		for range 4 {
 			revised, _ := workspace.Revise(e, texts().Draw(t, "current"))
 			for _, h := range revised.Hunks {
+				h.Old, h.New = strings.ReplaceAll(h.Old, "\r\n", "\n"), strings.ReplaceAll(h.New, "\r\n", "\n")
 				if was, ok := seen[h.ID]; ok && (was.Old != h.Old || was.New != h.New || was.Conflict != h.Conflict) {
 					t.Fatalf("%+v was %+v", h, was)
 				}

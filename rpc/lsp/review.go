@@ -42,10 +42,10 @@ func (e *editor) Review(ctx context.Context, p agent.Proposal, revise func(agent
 	e.asking.Add(1)
 	defer e.asking.Done()
 	d, err := host.Review{Ask: e.put, Now: e.Now, Changed: e.s.docs.watch}.Run(ctx, p, revise)
-	if err != nil {
-		return e.unanswered(err)
+	if errors.Is(err, errNobody) {
+		return agent.Decision{By: agent.ByHeadless, Comment: howToAllow}, nil
 	}
-	return d, nil
+	return d, err
 }
 
 // put puts a question before the person. Edits are asked in one review, or with plain
@@ -61,7 +61,7 @@ func (e *editor) put(ctx context.Context, q *host.Question) (host.Answer, error)
 		}
 		answer, err := e.approve(ctx, q.Proposal, part)
 		if err != nil {
-			return a, err
+			return a, e.lost(err)
 		}
 		a.Decision.Parts[i] = answer
 	}
@@ -69,24 +69,18 @@ func (e *editor) put(ctx context.Context, q *host.Question) (host.Answer, error)
 	case len(edits) == 0:
 		return a, nil
 	case e.s.client.review:
-		return a, e.review(ctx, q, edits, &a)
+		err := e.review(ctx, q, edits, &a)
+		return a, e.lost(err)
 	}
 	a.Revision = q.Proposal.Revision
-	return a, e.ask(ctx, q.Proposal, edits, &a.Decision)
+	err := e.ask(ctx, q.Proposal, edits, &a.Decision)
+	return a, e.lost(err)
 }
 
 // errNobody says that the client has no way to ask.
 var errNobody = errors.New("the client can't ask")
 
 const howToAllow = `The client has no way to ask a person. To allow edits, it has to offer experimental.assent.review in initialize, or send the prompt with mode "accept_edits".`
-
-// unanswered is the decision where an error came instead of an answer.
-func (e *editor) unanswered(err error) (agent.Decision, error) {
-	if errors.Is(err, errNobody) {
-		return agent.Decision{By: agent.ByHeadless, Comment: howToAllow}, nil
-	}
-	return agent.Decision{}, e.lost(err)
-}
 
 // lost marks an error that means that nobody can answer any more. A client that
 // closes answers its open requests with such errors, right before its end; that is no

@@ -57,6 +57,9 @@ type Options struct {
 	Approve func(ctx context.Context, a Approve) (ApproveAnswer, error)           // nil: allow
 	Message func(ctx context.Context, m MessageRequest) (title string, err error) // nil: the first action; "" answers null
 
+	// Format is another formatter of FormatsOnSave than the one that strips blanks.
+	Format func(text string) string
+
 	// BeforeApply is called for each URI of an applyEdit before anything is
 	// done about it, in every ApplyMode: here the person types.
 	BeforeApply func(uri string)

@@ -21,6 +21,12 @@
 // the very lines that hold them is refused. Nothing is converted on the way to
 // the disk: encoding, byte-order mark and line ends stay.
 //
+// So Latin-1 and GBK are edited byte-exactly beside their own characters, and are not
+// guessed: a line with one is refused with its offset. UTF-16 with half a character and
+// a NUL byte are refused; a file of more than [MaxSize], a pipe and a device are so before
+// they are opened. A file that can't be shown can be renamed, but not deleted.
+// tools.TestEachToolOnEachKindOfFile has the table.
+//
 // # Landing
 //
 // [Workspace.Apply] writes what was approved and nothing else. If the file changed

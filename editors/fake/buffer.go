@@ -187,7 +187,11 @@ func (e *Editor) save(b *buffer) error {
 		return errors.New("it has no file")
 	}
 	if e.apply == FormatsOnSave {
-		e.edit(b, tidy(b.text))
+		spans := tidy(b.text)
+		if e.opts.Format != nil {
+			spans = []span{{0, len(b.text), e.opts.Format(b.text)}}
+		}
+		e.edit(b, spans)
 	}
 	data := b.text
 	if b.bom {

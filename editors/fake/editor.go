@@ -68,6 +68,9 @@ type Options struct {
 	// it returns which of them are ticked. nil: change annotations are not offered.
 	Confirm func(ctx context.Context, changes []Confirmation) (ticked []bool)
 
+	// Format is another formatter of FormatsOnSave than the one that strips blanks.
+	Format func(text string) string
+
 	// BeforeApply is called for each URI of an applyEdit before anything is
 	// done about it, in every ApplyMode: here the person types.
 	BeforeApply func(uri string)

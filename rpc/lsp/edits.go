@@ -1,6 +1,10 @@
 package lsp
 
 import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
 	"assent/agent"
 
 	"go.lsp.dev/protocol"
@@ -55,8 +59,42 @@ func (e *editor) textEdits(base string, hunks []agent.Hunk) []protocol.TextEdit 
 	edits := make([]protocol.TextEdit, 0, len(hunks))
 	at := newPositions(base, e.s.client.encoding)
 	for _, h := range hunks {
-		span := protocol.Range{Start: at.of(h.At), End: at.of(h.At + len(h.Old))}
-		edits = append(edits, protocol.TextEdit{Range: span, NewText: h.New})
+		from, to := narrowed(h.Old, h.New)
+		span := protocol.Range{Start: at.of(h.At + from), End: at.of(h.At + len(h.Old) - to)}
+		edits = append(edits, protocol.TextEdit{Range: span, NewText: h.New[from : len(h.New)-to]})
 	}
 	return edits
+}
+
+// narrowed is how much of the start and of the end of two texts is the same, in whole
+// words: an editor keeps its marks and cursors where no text is replaced, and the last
+// line needs no position after its end.
+func narrowed(old, new string) (from, to int) {
+	if old == "" || new == "" {
+		return 0, 0
+	}
+	for i := 0; i < min(len(old), len(new)) && old[i] == new[i]; i++ {
+		if between(old[i]) && old[i] != '\r' && startsClean(old[i+1:]) && startsClean(new[i+1:]) {
+			from = i + 1
+		}
+	}
+	for i := 1; i <= min(len(old), len(new))-from && old[len(old)-i] == new[len(new)-i]; i++ {
+		head, other := old[:len(old)-i], new[:len(new)-i]
+		if between(old[len(head)]) && !strings.HasSuffix(head, "\r") && !strings.HasSuffix(other, "\r") && startsClean(old[len(head)+1:]) {
+			to = i
+		}
+	}
+	return from, to
+}
+
+// between reports whether a byte stands between words, in every encoding of ASCII.
+func between(c byte) bool {
+	return c < utf8.RuneSelf && c != '_' && !unicode.IsLetter(rune(c)) && !unicode.IsDigit(rune(c))
+}
+
+// startsClean reports whether a text begins with a character of its own, not with a
+// mark that belongs to the one before it.
+func startsClean(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return !unicode.In(r, unicode.M, unicode.Cf)
 }

@@ -14,46 +14,45 @@ type columns map[string]int
 // on the wire, and what the text is afterwards. Before it the person types behind such
 // characters too. The columns are counted by hand.
 func TestWideCharactersBeforeAnEdit(t *testing.T) {
-	start := columns{"utf-8": 0, "utf-16": 0, "utf-32": 0}
 	for name, c := range map[string]struct {
 		text, from, to string
 		typed          fake.Position // where the person types a !, but for its column
 		at             columns
-		first, last    int     // line of the range on the wire
-		end            columns // with what was typed
+		line           int     // of the range on the wire, which is the word
+		start          columns // with what was typed
 		want           string
 	}{
 		"emoji": {
 			"😀 one = 1\nend\n", "one", "two", fake.Position{Line: 0}, columns{"utf-8": 4, "utf-16": 2, "utf-32": 1},
-			0, 1, start, "😀! two = 1\nend\n",
+			0, columns{"utf-8": 6, "utf-16": 4, "utf-32": 3}, "😀! two = 1\nend\n",
 		},
 		"emoji in the last line, which has no end": {
 			"first\n😀 one 😀", "one", "two", fake.Position{Line: 1}, columns{"utf-8": 4, "utf-16": 2, "utf-32": 1},
-			1, 1, columns{"utf-8": 14, "utf-16": 10, "utf-32": 8}, "first\n😀! two 😀",
+			1, columns{"utf-8": 6, "utf-16": 4, "utf-32": 3}, "first\n😀! two 😀",
 		},
 		"a family, which is five characters": {
 			"👩‍👩‍👧 one", "one", "two", fake.Position{}, columns{"utf-8": 18, "utf-16": 8, "utf-32": 5},
-			0, 0, columns{"utf-8": 23, "utf-16": 13, "utf-32": 10}, "👩‍👩‍👧! two",
+			0, columns{"utf-8": 20, "utf-16": 10, "utf-32": 7}, "👩‍👩‍👧! two",
 		},
 		"combining marks": {
 			"first\ne\u0301e\u0301 one", "one", "two", fake.Position{Line: 1}, columns{"utf-8": 6, "utf-16": 4, "utf-32": 4},
-			1, 1, columns{"utf-8": 11, "utf-16": 9, "utf-32": 9}, "first\ne\u0301e\u0301! two",
+			1, columns{"utf-8": 8, "utf-16": 6, "utf-32": 6}, "first\ne\u0301e\u0301! two",
 		},
 		"a combining mark of its own": {
 			"a\u0301 one", "one", "two", fake.Position{}, columns{"utf-8": 1, "utf-16": 1, "utf-32": 1},
-			0, 0, columns{"utf-8": 8, "utf-16": 7, "utf-32": 7}, "a!\u0301 two",
+			0, columns{"utf-8": 5, "utf-16": 4, "utf-32": 4}, "a!\u0301 two",
 		},
 		"CRLF": {
 			"first\r\n😀 one\r\n漢 end", "one", "two", fake.Position{Line: 1}, columns{"utf-8": 4, "utf-16": 2, "utf-32": 1},
-			1, 2, start, "first\r\n😀! two\r\n漢 end",
+			1, columns{"utf-8": 6, "utf-16": 4, "utf-32": 3}, "first\r\n😀! two\r\n漢 end",
 		},
 		"CRLF, and the last line": {
 			"first\r\n😀 漢\r\n漢😀 one", "one", "two", fake.Position{Line: 1}, columns{"utf-8": 4, "utf-16": 2, "utf-32": 1},
-			2, 2, columns{"utf-8": 11, "utf-16": 7, "utf-32": 6}, "first\r\n😀! 漢\r\n漢😀 two",
+			2, columns{"utf-8": 8, "utf-16": 4, "utf-32": 3}, "first\r\n😀! 漢\r\n漢😀 two",
 		},
 		"a lone CR": {
 			"first\r😀 one\rend", "one", "two", fake.Position{Line: 1}, columns{"utf-8": 4, "utf-16": 2, "utf-32": 1},
-			0, 2, columns{"utf-8": 3, "utf-16": 3, "utf-32": 3}, "first\r😀! two\rend",
+			1, columns{"utf-8": 6, "utf-16": 4, "utf-32": 3}, "first\r😀! two\rend",
 		},
 	} {
 		for encoding, offered := range map[string][]string{"utf-8": {"utf-8"}, "utf-16": nil, "utf-32": {"utf-32", "utf-16"}} {
@@ -67,8 +66,8 @@ func TestWideCharactersBeforeAnEdit(t *testing.T) {
 				if got := b.text("a.txt"); got != c.want {
 					t.Errorf("the text is %q, not %q", got, c.want)
 				}
-				end := fake.Position{Line: c.last, Character: c.end[encoding]}
-				if got, want := b.sent(), (fake.Range{Start: fake.Position{Line: c.first}, End: end}); len(got) != 1 || got[0] != want {
+				start, end := c.start[encoding], c.start[encoding]+len(c.from)
+				if got, want := b.ranges(), (fake.Range{Start: fake.Position{Line: c.line, Character: start}, End: fake.Position{Line: c.line, Character: end}}); len(got) != 1 || got[0] != want {
 					t.Errorf("the range is %v, not %v", got, want)
 				}
 			})
@@ -76,8 +75,8 @@ func TestWideCharactersBeforeAnEdit(t *testing.T) {
 	}
 }
 
-// sent are the ranges of the edits that the server asked for.
-func (b *bench) sent() (ranges []fake.Range) {
+// ranges are those of the edits that the server asked for.
+func (b *bench) ranges() (ranges []fake.Range) {
 	for _, e := range b.Log() {
 		if !e.FromServer || e.Response || e.Method != "workspace/applyEdit" {
 			continue

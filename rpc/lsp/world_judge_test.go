@@ -36,6 +36,9 @@ func (w *world) owe(g given) {
 			near := lines[max(h.OldStart-1, 0):min(h.OldStart+h.OldLines+1, len(lines))]
 			text, yes := g.takes(f, h)
 			_, edited := g.answer.Edited[f.URI]
+			if edited {
+				w.touchAll(name)
+			}
 			if !yes || edited || text != h.NewText {
 				w.touchWords(name, wordsOf(strings.Join(near, "")+h.NewText))
 				delete(w.owed, h.ID)

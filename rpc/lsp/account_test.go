@@ -49,11 +49,13 @@ func set(words []string) map[string]bool {
 	return all
 }
 
-// minus are the words of a that are not in b.
+// minus are the words that are in a, or more often there than in b.
 func minus(a, b []string) map[string]bool {
-	all := set(a)
-	for _, word := range b {
-		delete(all, word)
+	all, inA, inB := map[string]bool{}, count(a), count(b)
+	for word := range inA {
+		if inA[word] > inB[word] {
+			all[word] = true
+		}
 	}
 	return all
 }

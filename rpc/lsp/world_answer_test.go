@@ -203,11 +203,11 @@ func (w *world) allowFiles(g given, files []shownFile) {
 		case edited:
 			taken[name] = true
 			old, new := wordsOf(f.OldText), wordsOf(text)
-			w.grant(name, grant{kind: f.Kind, removed: minus(old, new), added: minus(new, old), order: new})
+			w.grant(name, grant{kind: f.Kind, removed: minus(old, new), added: minus(new, old), part: g.proposal + f.ToolUseID, order: new})
 		case len(f.Hunks) > 0:
 			w.allowHunks(g, name, f)
 		case g.accepts(f):
-			said := grant{kind: f.Kind, removed: set(wordsOf(f.OldText))}
+			said := grant{kind: f.Kind, removed: set(wordsOf(f.OldText)), part: g.proposal + f.ToolUseID}
 			if f.Kind == "rename" {
 				said.to = w.name(f.NewURI)
 			}
@@ -245,7 +245,7 @@ func (g given) takes(f shownFile, h fake.Hunk) (text string, yes bool) {
 }
 
 func (w *world) allowHunks(g given, name string, f shownFile) {
-	said := grant{kind: f.Kind, removed: map[string]bool{}, added: map[string]bool{}}
+	said := grant{kind: f.Kind, removed: map[string]bool{}, added: map[string]bool{}, part: g.proposal + f.ToolUseID}
 	var text strings.Builder
 	lines, at := strings.SplitAfter(f.OldText, "\n"), 0
 	for _, h := range f.Hunks {

@@ -26,8 +26,8 @@ func (w *world) able() bool {
 	return (o.Apply == fake.Honest || o.Apply == fake.FormatsOnSave || o.Apply == fake.AnyVersion) && o.Changes != fake.Never
 }
 
-// owe notes what has to land by an answer, and that what lies beside a refused hunk may
-// not.
+// owe notes what has to land by an answer, and that what lies beside a hunk that is refused,
+// or has another text by the person, may not.
 func (w *world) owe(g given) {
 	for _, f := range g.files {
 		name := w.name(f.URI)
@@ -36,13 +36,16 @@ func (w *world) owe(g given) {
 			near := lines[max(h.OldStart-1, 0):min(h.OldStart+h.OldLines+1, len(lines))]
 			text, yes := g.takes(f, h)
 			_, edited := g.answer.Edited[f.URI]
-			if !yes || edited {
+			if edited {
+				w.touchAll(name)
+			}
+			if !yes || edited || text != h.NewText {
 				w.touchWords(name, wordsOf(strings.Join(near, "")+h.NewText))
 				delete(w.owed, h.ID)
 				continue
 			}
 			if w.able() && f.Kind == "edit" && !conflict(h.Conflict) && w.clear(near) {
-				w.owed[h.ID] = debt{name, minus(wordsOf(h.OldText), wordsOf(text)), minus(wordsOf(text), wordsOf(h.OldText)), set(wordsOf(strings.Join(near, "")))}
+				w.owed[h.ID] = debt{name, minus(wordsOf(h.OldText), wordsOf(h.NewText)), minus(wordsOf(h.NewText), wordsOf(h.OldText)), set(wordsOf(strings.Join(near, "")))}
 			}
 		}
 	}

@@ -47,9 +47,9 @@ func (w *world) reply() agent.Message {
 		if w.rarely(2) {
 			name = one(w, names...)
 		}
-		uses = append(uses, w.call(name))
-		if uses[len(uses)-1].Name == "move_file" {
-			break // a new file in its place would look as if it were the old one
+		use := w.call(name)
+		if uses = append(uses, use); use.Name == "move_file" || use.Name == "delete_file" {
+			break // another file in its place would look as if it were the old one
 		}
 	}
 	return agenttest.Call(uses...)

@@ -68,7 +68,7 @@ func TestHunksAreConfirmedInTheClientsOwnPreview(t *testing.T) {
 					if text, _, open := d.Text(d.uri("a")); open || c.leftOut < 2 {
 						same(t, "the text", text, c.want)
 					}
-					if len(asked) != 1 || len(asked[0]) != 2 || asked[0][0].Label != "Hunk 1 of 2, line 2" || asked[0][1].Label != "Hunk 2 of 2, line 5" || asked[0][0].Edit.NewText != "2\n" {
+					if len(asked) != 1 || len(asked[0]) != 2 || asked[0][0].Label != "Hunk 1 of 2, line 2" || asked[0][1].Label != "Hunk 2 of 2, line 5" || asked[0][0].Edit.NewText != "2" {
 						t.Errorf("the person was asked %+v", asked)
 					}
 					if landed.Status != c.status || len(landed.LeftOut) != c.leftOut || len(landed.Hunks) != 2-c.leftOut {

@@ -155,7 +155,10 @@ func (l *lander) prepare() (state, []agent.Hunk, error) {
 			err = errors.New("a file is there meanwhile; read it and propose an edit")
 		}
 	case agent.EditDelete:
-		if !l.shown(s.disk.Text, s.disk.Hash) || s.open && !l.shown(s.doc.text, agent.HashText(s.doc.text)) {
+		switch {
+		case s.open && l.shown(s.doc.text, agent.HashText(s.doc.text)) && !l.shown(s.disk.Text, s.disk.Hash):
+			err = errors.New("its text in the editor is not the one on disk, which nobody was shown; have the person save it, and propose the deletion again")
+		case !l.shown(s.disk.Text, s.disk.Hash) || s.open && !l.shown(s.doc.text, agent.HashText(s.doc.text)):
 			err = errors.New("the file was changed meanwhile; read it and propose the deletion again")
 		}
 	case agent.EditRename:

@@ -182,12 +182,12 @@ func (o *opinion) decision(part agent.Part) agent.PartDecision {
 	if o.refused {
 		return d
 	}
-	if !isEdit || len(edit.Hunks) == 0 {
-		d.Accept = o.agreed
+	if own, ok := o.rewrite(edit); ok { // also where the text has all of the model's meanwhile
+		d.Accept, d.Rewrite = true, own
 		return d
 	}
-	if own, ok := o.rewrite(edit); ok {
-		d.Accept, d.Rewrite = true, own
+	if !isEdit || len(edit.Hunks) == 0 {
+		d.Accept = o.agreed
 		return d
 	}
 	d.Accept, d.Confirm = o.yes, o.confirm

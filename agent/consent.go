@@ -63,7 +63,7 @@ func (d PartDecision) fits(p Part) bool {
 	if d.Rewrite == nil {
 		return true
 	}
-	return len(d.Hunks) == 0 && len(edit.Hunks) > 0 && checkHunks(edit.Old, rewrittenHunks(edit, d.Rewrite)) == nil
+	return len(d.Hunks) == 0 && (len(edit.Hunks) > 0 || p.moot()) && checkHunks(edit.Old, rewrittenHunks(edit, d.Rewrite)) == nil
 }
 
 // weigh turns the fitting answer to a part into an approval of just what was
@@ -102,7 +102,7 @@ func (h Hunk) meets(o Hunk) bool {
 // acceptedHunks is what of an edit the answer takes, and whether that is
 // anything at all.
 func acceptedHunks(e Edit, d PartDecision) ([]Hunk, bool) {
-	if len(e.Hunks) == 0 { // an empty new file, a rename, a delete, or nothing is left of an edit
+	if len(e.Hunks) == 0 && d.Rewrite == nil { // an empty new file, a rename, a delete, or nothing is left of an edit
 		return nil, d.Accept && e.Kind != EditText
 	}
 	hunks := chosenHunks(e, d)

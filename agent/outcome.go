@@ -86,6 +86,9 @@ func outcome(a answer, l Landing) string {
 	for _, h := range a.part.Moot {
 		said = append(said, "Already there, since the person wrote the same meanwhile: "+a.describe(edit, h))
 	}
+	if a.moved && (edit.Kind == EditText || len(a.verdict.ok.effects) == 0) {
+		said = append(said, "Its text was changed by the person, or by something else, while they were asked; read it again before you rely on it.")
+	}
 	said = append(said, a.words())
 	if l.Foreign != "" {
 		said = append(said, "Besides, "+l.Foreign)
@@ -113,7 +116,7 @@ func headline(a answer, l Landing) string {
 	done := map[EditKind]string{EditText: "edited", EditCreate: "created", EditDelete: "deleted", EditRename: "renamed to " + a.part.To.Name}[edit.Kind]
 	hunks := len(a.verdict.edit.Hunks) + len(a.verdict.refused)
 	switch {
-	case a.part.moot():
+	case a.part.moot() && len(a.verdict.ok.effects) == 0:
 		return fmt.Sprintf("%s was not %s, and need not be: its text has the change already.", name, done)
 	case len(a.verdict.ok.effects) == 0:
 		return fmt.Sprintf("%s was not %s: %s.", name, done, a.refusedBy())

@@ -57,6 +57,13 @@ func (p Part) moot() bool {
 	return isEdit && e.Kind == EditText && len(e.Hunks) == 0
 }
 
+// moved reports whether an edit is for another text than it was first.
+func (p Part) moved(first Part) bool {
+	now, _ := p.Effect.(Edit)
+	was, _ := first.Effect.(Edit)
+	return unified(now.Old) != unified(was.Old)
+}
+
 // checkRevision reports whether a proposal is one that the texts moved under: it asks for
 // the same effects, and where hunks are others than they were, it says so.
 func checkRevision(first, next Proposal) error {

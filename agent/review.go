@@ -15,6 +15,7 @@ type answer struct {
 	verdict  verdict
 	by       By
 	comment  string // on the whole proposal
+	moved    bool   // the text changed while it was open
 }
 
 // question is a part that needs consent, and the call that wants it.
@@ -137,7 +138,7 @@ func (r *run) decide(questions []question, decider func(Proposal) (Proposal, Dec
 	}
 	for i, q := range questions {
 		part := p.Parts[i]
-		r.take(q, answer{proposal: p.ID, asked: q.part, part: part, verdict: weigh(part, d.Parts[i]), by: d.By, comment: d.Comment})
+		r.take(q, answer{proposal: p.ID, asked: q.part, part: part, verdict: weigh(part, d.Parts[i]), by: d.By, comment: d.Comment, moved: part.moved(first.Parts[i])})
 	}
 	return nil
 }

@@ -56,8 +56,9 @@ func (o *opinion) rewrite(edit agent.Edit) (hunks []agent.Hunk, ok bool) {
 	if o.own.Old == edit.Old {
 		return o.own.Hunks, true
 	}
-	moved, conflicts := workspace.Rebase(*o.own, edit.Old)
-	return moved, len(conflicts) == 0
+	own, _ := workspace.Revise(*o.own, edit.Old) // what is moot of it is there
+	meets := slices.ContainsFunc(own.Hunks, func(h agent.Hunk) bool { return h.Conflict })
+	return append([]agent.Hunk{}, own.Hunks...), !meets
 }
 
 // take notes the answer to a question.
@@ -182,12 +183,12 @@ func (o *opinion) decision(part agent.Part) agent.PartDecision {
 	if o.refused {
 		return d
 	}
-	if !isEdit || len(edit.Hunks) == 0 {
-		d.Accept = o.agreed
+	if own, ok := o.rewrite(edit); ok { // also where the text has all of the model's meanwhile
+		d.Accept, d.Rewrite = true, own
 		return d
 	}
-	if own, ok := o.rewrite(edit); ok {
-		d.Accept, d.Rewrite = true, own
+	if !isEdit || len(edit.Hunks) == 0 {
+		d.Accept = o.agreed
 		return d
 	}
 	d.Accept, d.Confirm = o.yes, o.confirm
@@ -195,6 +196,10 @@ func (o *opinion) decision(part agent.Part) agent.PartDecision {
 		hd := o.hunks[h.ID]
 		if hd == (agent.HunkDecision{Accept: o.yes}) && !h.Conflict {
 			continue
+		}
+		if hd.Text != nil { // it was written for a text that may have had others
+			text := workspace.MatchLineEnds(*hd.Text, h.Old, edit.Old)
+			hd.Text = &text
 		}
 		if d.Hunks == nil {
 			d.Hunks = map[string]agent.HunkDecision{}

@@ -243,7 +243,7 @@ func accept(p agent.Part, d agent.PartDecision) (acceptance, bool) {
 		if listed && hd.Text != nil {
 			h.New = *hd.Text
 		}
-		if listed && hd.Accept || !listed && d.Accept {
+		if listed && hd.Accept || !listed && d.Accept && !h.Conflict {
 			e.Hunks = append(e.Hunks, h)
 		}
 	}

@@ -60,6 +60,8 @@ func TestVerify(t *testing.T) {
 		{"a rewrite replaces what was proposed", with(without(all, decided, landed), decided, rewrite("three\n"), landedAs("ONE\n")), []string{"line 10"}},
 		{"a rewrite that is not accepted may not land", with(without(all, decided, landed), decided, notAccepted(rewrite("three\n")), landedAs("three\n")), []string{"line 10"}},
 		{"an answer to a hunk that was never shown accepts nothing", with(without(all, decided), decided, unknownHunk()), []string{"line 10"}},
+		{"a conflict that was not accepted by its name may not land", inConflict(all, proposed, decided, agent.PartDecision{Accept: true}), []string{"line 10"}},
+		{"one that was may land", inConflict(all, proposed, decided, agent.PartDecision{Hunks: map[string]agent.HunkDecision{hunkOne.ID: {Accept: true}}}), nil},
 		{"a hunk landed that the edit lacks", with(without(all, landed), landed, landedIDs("other")), []string{"line 10 (seq 10): the hunk other is said to have landed"}},
 		{"a new file is what was accepted", created, nil},
 		{"a new file is another text", createSession("new text\n", target), []string{"line 5 (seq 5): what landed in /w/n is not the text that was accepted"}},
@@ -95,6 +97,20 @@ func rewrite(text string) agent.Decided {
 	return agent.Decided{ProposalID: "p1", Revision: 1, Decision: agent.Decision{By: agent.ByPerson, Parts: []agent.PartDecision{
 		{Accept: true, Rewrite: []agent.Hunk{agent.NewHunk(0, "one\n", text)}},
 	}}}
+}
+
+// inConflict is a session in which the hunk met a change, with another decision.
+func inConflict(all []agent.Record, proposed, decided int, d agent.PartDecision) []agent.Record {
+	recs := slices.Clone(all)
+	p := recs[proposed].(agent.Proposed).Proposal
+	p.Parts = slices.Clone(p.Parts)
+	e := p.Parts[0].Effect.(agent.Edit)
+	e.Hunks = slices.Clone(e.Hunks)
+	e.Hunks[0].Conflict = true
+	p.Parts[0].Effect = e
+	recs[proposed] = agent.Proposed{Proposal: p}
+	recs[decided] = agent.Decided{ProposalID: p.ID, Revision: 1, Decision: agent.Decision{By: agent.ByPerson, Parts: []agent.PartDecision{d}}}
+	return recs
 }
 
 func notAccepted(d agent.Decided) agent.Decided {

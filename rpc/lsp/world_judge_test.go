@@ -45,10 +45,17 @@ func (w *world) owe(g given) {
 				continue
 			}
 			if w.able() && f.Kind == "edit" && !conflict(h.Conflict) && w.clear(near) {
-				w.owed[h.ID] = debt{name, minus(wordsOf(h.OldText), wordsOf(h.NewText)), minus(wordsOf(h.NewText), wordsOf(h.OldText)), set(wordsOf(strings.Join(near, "")))}
+				w.owed[h.ID] = debt{name, gone(f, h, h.NewText), minus(wordsOf(h.NewText), wordsOf(h.OldText)), set(wordsOf(strings.Join(near, "")))}
 			}
 		}
 	}
+}
+
+// gone are the words that are not in a file any more when a hunk is another text.
+func gone(f shownFile, h fake.Hunk, text string) map[string]bool {
+	words, all := minus(wordsOf(h.OldText), wordsOf(text)), count(wordsOf(f.OldText))
+	maps.DeleteFunc(words, func(word string, _ bool) bool { return all[word] > 1 })
+	return words
 }
 
 // clear reports whether lines can be told from all others, and no formatter changes them.
@@ -283,7 +290,7 @@ func (w *world) judgeHunks(name string, l landed, status, where string, ids []st
 				if !yes || f.ToolUseID != l.ToolUseID || len(g.answer.Edited) > 0 {
 					continue
 				}
-				added, removed := minus(wordsOf(new), wordsOf(h.OldText)), minus(wordsOf(h.OldText), wordsOf(new))
+				added, removed := minus(wordsOf(new), wordsOf(h.OldText)), gone(f, h, new)
 				w.lessOthers(name, added, removed)
 				switch there := holds(text, added, removed); {
 				case slices.Contains(ids, h.ID) && !there && !(len(added) == 0 && w.near(name, removed)):

@@ -12,17 +12,21 @@ import (
 )
 
 // glob selects names. The zero glob selects all.
-type glob struct{ pattern string }
+type glob struct {
+	pattern string
+	not     bool // all but those
+}
 
 func newGlob(pattern string) (glob, error) {
-	p := strings.TrimPrefix(filepath.ToSlash(pattern), "./")
+	p, not := strings.CutPrefix(filepath.ToSlash(pattern), "!") // as in ripgrep
+	p = strings.TrimPrefix(p, "./")
 	if strings.HasSuffix(p, "/") {
 		p += "**"
 	}
 	if !doublestar.ValidatePattern(p) {
 		return glob{}, fmt.Errorf("glob %s is not a valid pattern; use * in a name, ** for directories, {a,b} for choices", cut(pattern, 100))
 	}
-	return glob{p}, nil
+	return glob{p, not && p != ""}, nil
 }
 
 // matches reports whether an entry below base is selected. A pattern without a
@@ -35,9 +39,9 @@ func (g glob) matches(base, entry agent.Info) bool {
 	}
 	below := nameBelow(base, entry)
 	if !strings.Contains(g.pattern, "/") {
-		return doublestar.MatchUnvalidated(g.pattern, path.Base(below))
+		return doublestar.MatchUnvalidated(g.pattern, path.Base(below)) != g.not
 	}
-	return doublestar.MatchUnvalidated(g.pattern, below) || doublestar.MatchUnvalidated(g.pattern, entry.Name)
+	return (doublestar.MatchUnvalidated(g.pattern, below) || doublestar.MatchUnvalidated(g.pattern, entry.Name)) != g.not
 }
 
 // nameBelow is the name of entry relative to base. It goes by names and not by

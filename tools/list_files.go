@@ -18,7 +18,7 @@ const (
 
 type listFilesArgs struct {
 	Path string `json:"path,omitempty" jsonschema_description:"Directory to list; the workspace if left out"`
-	Glob string `json:"glob,omitempty" jsonschema_description:"Only names that match, like *.go (in every directory) or src/**/*.{ts,tsx} (from path on)"`
+	Glob string `json:"glob,omitempty" jsonschema_description:"Only names that match, like *.go (in every directory) or src/**/*.{ts,tsx} (from path on); !*.min.js for all but those"`
 }
 
 // ListFiles shows the names below a directory to the model.

@@ -33,6 +33,7 @@ func TestListFilesShowsNamesThatOtherToolsTake(t *testing.T) {
 		{"or by the name in the workspace", args{"path": "src", "glob": "src/**/*.go"}, "src: 2 entries\nsrc/a.go\nsrc/deep/c.go\n"},
 		{"a glob that begins with the place", args{"glob": "./src/*.go"}, ".: 1 entry\nsrc/a.go\n"},
 		{"a directory as a glob", args{"glob": "src/deep/"}, ".: 3 entries\nsrc/deep/\nsrc/deep/c.go\nsrc/deep/d.ts\n"},
+		{"all but some", args{"glob": "!*.go"}, ".: 6 entries\n.gitignore\nempty/\nsrc/\nsrc/b.txt\nsrc/deep/\nsrc/deep/d.ts\n"},
 		{"null for both", args{"path": nil, "glob": nil}, ".: 9 entries\n.gitignore\nempty/\nmain.go\nsrc/\nsrc/a.go\nsrc/b.txt\nsrc/deep/\nsrc/deep/c.go\nsrc/deep/d.ts\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -115,6 +116,7 @@ func TestSearchShowsLinesWithTheirPlace(t *testing.T) {
 		{"in one file", args{"pattern": "a.b", "literal": true, "path": "d.txt"}, "1 matching line in 1 file\nd.txt:1: a.b\n"},
 		{"the ends of lines", args{"pattern": `\)$`, "path": "src/b.go"}, "1 matching line in 1 file\nsrc/b.go:2: var x = Foo()\n"},
 		{"the last line without newline", args{"pattern": "newline", "glob": "*.txt"}, "1 matching line in 1 file\nc.txt:1: Foo (no newline)\n"},
+		{"all but some", args{"pattern": "Foo", "glob": "!src/**"}, "2 matching lines in 2 files\na.go:3: func Foo() {}\nc.txt:1: Foo (no newline)\n[1 entry skipped: not text, too large, or not readable]\n"},
 		{"nothing", args{"pattern": "Bar", "glob": "*.go"}, "no matches in 2 files\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -23,7 +23,7 @@ type searchArgs struct {
 	Pattern string `json:"pattern" jsonschema_description:"What to look for in each line: a regular expression in Go's syntax (RE2), or plain text with literal. (?i) at its start ignores case"`
 	Literal bool   `json:"literal,omitempty" jsonschema_description:"Take pattern as plain text"`
 	Path    string `json:"path,omitempty" jsonschema_description:"Directory or file to search; the workspace if left out"`
-	Glob    string `json:"glob,omitempty" jsonschema_description:"Only files whose name matches, like *.go (in every directory) or src/**/*.{ts,tsx} (from path on)"`
+	Glob    string `json:"glob,omitempty" jsonschema_description:"Only files whose name matches, like *.go (in every directory) or src/**/*.{ts,tsx} (from path on); !*.min.js for all but those"`
 }
 
 // Search finds lines in the files of the workspace.

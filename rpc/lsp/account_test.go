@@ -103,7 +103,7 @@ func (a *account) compare(name string, now map[string]content) []string {
 	for _, fault := range onDisk {
 		faults = append(faults, "on disk "+fault)
 	}
-	if was.open && was.unsaved && is.there && !slices.Equal(was.disk, is.disk) {
+	if was.open && was.unsaved && !slices.Equal(was.buffer, was.disk) && is.there && !slices.Equal(was.disk, is.disk) {
 		faults = append(faults, "the disk was written behind unsaved changes")
 	}
 	return faults

@@ -31,7 +31,7 @@ func Compare(base string, hunks []agent.Hunk, actual string) Outcome {
 	fromWant, fromBase := Diff(want, actual), Diff(base, actual)
 	shift, doubts := 0, 0
 	for i, h := range hunks {
-		landed := intact(fromWant, h.At+shift, h.New, h.Old)
+		landed := intact(fromWant, h.At+shift, h.New, h.Old) && (h.New != "" || !added(fromWant, h.At+shift))
 		missing := intact(fromBase, h.At, h.Old, h.New)
 		if landed && missing && doubts < maxDoubts { // lines that repeat leave open which of them are new, or gone
 			doubts++
@@ -72,6 +72,12 @@ func intact(changes []agent.Hunk, at int, lines, against string) bool {
 		}
 	}
 	return true
+}
+
+// added reports whether something was put at a place. Where lines were to be removed, it
+// may be what someone made of them.
+func added(changes []agent.Hunk, at int) bool {
+	return slices.ContainsFunc(changes, func(c agent.Hunk) bool { return c.At <= at && at <= c.At+len(c.Old) && c.New != "" })
 }
 
 // maxDoubts is for how many hunks the text is compared once more.

@@ -42,6 +42,7 @@ func TestCompareSaysWhatBecameOfEachHunk(t *testing.T) {
 		{"a line inserted", [][2]string{{"four\n", "four\nand a half\n"}}, "one\ntwo\nthree\nfour\nand a half\nfive\nsix\nseven\n", "l", false},
 		{"a line removed", [][2]string{{"four\n", ""}}, "one\ntwo\nthree\nfive\nsix\nseven\n", "l", false},
 		{"a line that should be gone and is not", [][2]string{{"four\n", ""}}, base + "eight\n", "m", true},
+		{"a line that should be gone, and was changed", [][2]string{{"four\n", ""}}, "one\ntwo\nthree\nfour!\nfive\nsix\nseven\n", "a", true},
 		{"the text is gone", [][2]string{{"two\n", "2\n"}}, "", "a", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

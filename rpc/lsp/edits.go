@@ -26,7 +26,10 @@ func (e *editor) workspaceEdit(edit agent.Edit, s state, hunks []agent.Hunk) pro
 		no := false
 		changes = append(changes, &protocol.CreateFile{Kind: "create", URI: at, Options: &protocol.CreateFileOptions{Overwrite: &no, IgnoreIfExists: &no}})
 	case agent.EditDelete:
-		return protocol.WorkspaceEdit{DocumentChanges: []protocol.DocumentChange{&protocol.DeleteFile{Kind: "delete", URI: at}}}
+		if s.open { // a deletion has no version, and what is typed meanwhile would go with the file
+			changes = append(changes, textChange(at, version, []protocol.TextDocumentEditElement{}))
+		}
+		return protocol.WorkspaceEdit{DocumentChanges: append(changes, &protocol.DeleteFile{Kind: "delete", URI: at})}
 	case agent.EditRename:
 		to, _ := e.s.place(edit.To)
 		return protocol.WorkspaceEdit{DocumentChanges: []protocol.DocumentChange{&protocol.RenameFile{Kind: "rename", OldURI: at, NewURI: uri.URI(to)}}}
@@ -44,14 +47,18 @@ func (e *editor) workspaceEdit(edit agent.Edit, s state, hunks []agent.Hunk) pro
 		if edit.Confirm {
 			elements, notes = annotated(texts)
 		}
-		changes = append(changes, &protocol.TextDocumentEdit{
-			TextDocument: protocol.OptionalVersionedTextDocumentIdentifier{
-				TextDocumentIdentifier: protocol.TextDocumentIdentifier{URI: at}, Version: version,
-			},
-			Edits: elements,
-		})
+		changes = append(changes, textChange(at, version, elements))
 	}
 	return protocol.WorkspaceEdit{DocumentChanges: changes, ChangeAnnotations: notes}
+}
+
+func textChange(at uri.URI, version *int32, edits []protocol.TextDocumentEditElement) *protocol.TextDocumentEdit {
+	return &protocol.TextDocumentEdit{
+		TextDocument: protocol.OptionalVersionedTextDocumentIdentifier{
+			TextDocumentIdentifier: protocol.TextDocumentIdentifier{URI: at}, Version: version,
+		},
+		Edits: edits,
+	}
 }
 
 // textEdits are hunks in positions of base.

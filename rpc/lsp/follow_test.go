@@ -321,3 +321,20 @@ func TestPlainQuestionsFollowTheTextToo(t *testing.T) {
 	}
 	b.check("a.txt", outcome{"one\n2\nthree\nfour\n5\n", fiveLines, "landed buffer"})
 }
+
+// The deletion is for the version that was shown, as each edit is.
+func TestWhatIsTypedAsADeletionArrivesIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	var b *bench
+	o := fake.Options{BeforeApply: func(uri string) {
+		if text, _, _ := b.Text(uri); text == "one\n" {
+			if err := b.Replace(uri, "one\n", "one\nmine\n"); err != nil {
+				t.Error(err)
+			}
+		}
+	}}
+	b = newBench(t, map[string]string{"a.txt": "one\n"}, []string{call("delete_file", object{"path": "a.txt"}), say("ok")}, o)
+	b.must(b.OpenFile(b.path("a.txt")))
+	b.prompt(fake.Prompt{Text: "go"})
+	b.check("a.txt", outcome{"one\nmine\n", "one\n", "failed"})
+}

@@ -293,7 +293,7 @@ func (w *world) judgeHunks(name string, l landed, status, where string, ids []st
 				added, removed := minus(wordsOf(new), wordsOf(h.OldText)), gone(f, h, new)
 				w.lessOthers(name, added, removed)
 				switch there := holds(text, added, removed); {
-				case slices.Contains(ids, h.ID) && !there && !(len(added) == 0 && w.near(name, removed)):
+				case slices.Contains(ids, h.ID) && !there:
 					w.fault("%s: the hunk %s is said to have landed in the %s, which has %q", name, h.ID, where, text)
 				case status == "failed" && w.anyNew(is, added):
 					w.fault("%s: the hunk %s is said to have failed, and it landed: %q", name, h.ID, text)

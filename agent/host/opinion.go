@@ -82,6 +82,9 @@ func (r *review) take(q *Question, a Answer) {
 			r.takeOwn(i, shown, a)
 		default:
 			r.opinions[i].take(q, i, shown.Parts[i], a.Decision.Parts[i])
+			if all, known := r.revision(shown.Revision); known {
+				r.opinions[i].forget(all.Parts[i], a.Decision.Parts[i])
+			}
 		}
 	}
 }
@@ -138,6 +141,16 @@ func (o *opinion) take(q *Question, i int, shown agent.Part, d agent.PartDecisio
 			}
 		}
 	}
+}
+
+// forget drops what was said before of hunks that are not in what is answered now: a
+// conflict was there in their place, and if they come back, they are asked again.
+func (o *opinion) forget(shown agent.Part, now agent.PartDecision) {
+	edit, _ := shown.Effect.(agent.Edit)
+	maps.DeleteFunc(o.hunks, func(id string, _ agent.HunkDecision) bool {
+		_, named := now.Hunks[id]
+		return !named && !slices.ContainsFunc(edit.Hunks, func(h agent.Hunk) bool { return h.ID == id })
+	})
 }
 
 // takeOwn notes the person's own text of a part, made from a text that was shown. What was

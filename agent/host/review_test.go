@@ -212,3 +212,21 @@ func TestATitleCountsTheLinesAsTheyAre(t *testing.T) {
 		t.Errorf("the title is %q, %v", title, err)
 	}
 }
+
+// They said yes to the hunk, no to what it became, and took their change back.
+func TestANoToAConflictIsNotUndoneByAnOlderYes(t *testing.T) {
+	d, p := onDesk("a\nb\nc\n", "a\nb\nC\n")
+	got, err := d.review(t.Context(), p, func(n int, q *host.Question) (host.Answer, error) {
+		switch n {
+		case 1:
+			d.put("a\nb\nsea\n")
+			return host.Answer{Revision: 1, Decision: all(true)}, nil
+		case 2:
+			d.put("a\nb\nc\n")
+		}
+		return host.Answer{Revision: q.Proposal.Revision, Decision: all(false)}, nil
+	})
+	if said, listed := got.Parts[0].Hunks[hunksOf(p)[0].ID]; err != nil || len(d.asked) != 3 || said.Accept || !listed && got.Parts[0].Accept {
+		t.Errorf("%+v, %v after %d questions", got, err, len(d.asked))
+	}
+}

@@ -189,8 +189,19 @@ func (o *opinion) kept(all, asked, own []agent.Hunk) []agent.Hunk {
 	return kept
 }
 
-// decision is the opinion on the newest revision of the part.
+// decision is the opinion on the newest revision of the part. What the person said of
+// hunks that it has no more is said of the part.
 func (o *opinion) decision(part agent.Part) agent.PartDecision {
+	d := o.verdict(part)
+	for _, id := range slices.Sorted(maps.Keys(o.hunks)) {
+		if _, there := d.Hunks[id]; !there && o.hunks[id].Comment != "" {
+			d.Comment = both(d.Comment, o.hunks[id].Comment)
+		}
+	}
+	return d
+}
+
+func (o *opinion) verdict(part agent.Part) agent.PartDecision {
 	d := agent.PartDecision{Comment: o.comment}
 	edit, isEdit := part.Effect.(agent.Edit)
 	if o.refused {

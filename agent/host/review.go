@@ -214,16 +214,28 @@ func (r *review) follow() {
 	}
 	next := revision(r.revisions[0], r.newest(), texts)
 	defer func() { r.took = time.Since(began) }()
+	r.keep(next) // first, since the answer may come before revise has returned
 	if r.revise(next) != nil { // nobody listens any more
+		r.drop()
 		return
 	}
 	r.seen = texts
+}
+
+func (r *review) keep(next agent.Proposal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.revisions) > maxRevisions {
 		r.revisions = slices.Delete(r.revisions, 1, 2)
 	}
 	r.revisions = append(r.revisions, next)
+}
+
+// drop takes back the newest.
+func (r *review) drop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.revisions = r.revisions[:len(r.revisions)-1]
 }
 
 // first asks all.

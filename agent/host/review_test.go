@@ -3,6 +3,7 @@ package host_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -228,5 +229,33 @@ func TestANoToAConflictIsNotUndoneByAnOlderYes(t *testing.T) {
 	})
 	if said, listed := got.Parts[0].Hunks[hunksOf(p)[0].ID]; err != nil || len(d.asked) != 3 || said.Accept || !listed && got.Parts[0].Accept {
 		t.Errorf("%+v, %v after %d questions", got, err, len(d.asked))
+	}
+}
+
+// The client hears of a revision, and answers for it, before we hear that it did.
+func TestAnAnswerMayBeFasterThanTheRevisionThatItIsFor(t *testing.T) {
+	d, p := onDesk("a\nb\nc\n", "a\nb\nC\n")
+	told := make(chan int, 1)
+	known := true
+	got, err := host.Review{
+		Ask: func(_ context.Context, q *host.Question) (host.Answer, error) {
+			d.put("0\na\nb\nc\n")
+			revision := <-told
+			_, known = q.Shown(revision)
+			told <- 0
+			return host.Answer{Revision: revision, Decision: all(true)}, nil
+		},
+		Now:     func(agent.Edit) (string, bool) { d.mu.Lock(); defer d.mu.Unlock(); return d.text, true },
+		Changed: func() <-chan struct{} { d.mu.Lock(); defer d.mu.Unlock(); return d.changed },
+	}.Run(t.Context(), p, func(p agent.Proposal) error {
+		told <- p.Revision
+		for len(told) > 0 {
+			runtime.Gosched()
+		}
+		<-told
+		return nil
+	})
+	if err != nil || !known || !got.Parts[0].Accept {
+		t.Errorf("known %v, %+v, %v", known, got, err)
 	}
 }

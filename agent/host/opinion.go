@@ -147,10 +147,13 @@ func (o *opinion) take(q *Question, i int, shown agent.Part, d agent.PartDecisio
 // conflict was there in their place, and if they come back, they are asked again.
 func (o *opinion) forget(shown agent.Part, now agent.PartDecision) {
 	edit, _ := shown.Effect.(agent.Edit)
-	maps.DeleteFunc(o.hunks, func(id string, _ agent.HunkDecision) bool {
+	for _, id := range slices.Sorted(maps.Keys(o.hunks)) {
 		_, named := now.Hunks[id]
-		return !named && !slices.ContainsFunc(edit.Hunks, func(h agent.Hunk) bool { return h.ID == id })
-	})
+		if !named && !slices.ContainsFunc(edit.Hunks, func(h agent.Hunk) bool { return h.ID == id }) {
+			o.comment = both(o.comment, o.hunks[id].Comment) // which the model hears all the same
+			delete(o.hunks, id)
+		}
+	}
 }
 
 // takeOwn notes the person's own text of a part, made from a text that was shown. What was

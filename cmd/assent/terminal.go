@@ -40,7 +40,7 @@ func (t *terminal) ask(ctx context.Context, q *host.Question) (host.Answer, erro
 // person wants it, or if one of them needs an answer of its own.
 func (t *terminal) decide(ctx context.Context, p agent.Proposal) (agent.Decision, error) {
 	d := agent.Decision{By: agent.ByPerson, Parts: make([]agent.PartDecision, len(p.Parts))}
-	alone := slices.ContainsFunc(p.Parts, func(part agent.Part) bool { return part.Alone })
+	alone := slices.ContainsFunc(p.Parts, func(part agent.Part) bool { return part.Alone || part.Conflict })
 	if len(p.Parts) > 1 && !alone {
 		oneByOne, err := t.reviewAll(ctx, p, &d)
 		if err != nil || !oneByOne {

@@ -372,3 +372,23 @@ func TestTenThousandChangesAtOnceDoNotHoldTheServer(t *testing.T) {
 		t.Errorf("the model was told %q", b.told())
 	}
 }
+
+// The editor can't make new files, so it still shows the text from before when we have made
+// the file anew: what is next to change is not there.
+func TestABufferThatIsOlderThanWhatWeWroteIsNotEdited(t *testing.T) {
+	replies := []string{
+		call("delete_file", object{"path": "a.txt"}), call("write_file", object{"path": "a.txt", "content": "zero one two\n"}),
+		call("edit_file", change("a.txt", "zero", "0")), say("ok"),
+	}
+	for name, o := range map[string]fake.Options{
+		"with versions": {NoResourceOperations: true}, "without": {NoResourceOperations: true, NoDocumentChanges: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, map[string]string{"a.txt": "one two\n"}, replies, o)
+			b.must(b.OpenFile(b.path("a.txt")))
+			b.prompt(fake.Prompt{Text: "go"})
+			b.check("a.txt", outcome{"one two\n", "0 one two\n", "landed disk"})
+		})
+	}
+}

@@ -95,6 +95,8 @@ func (e *editor) onDisk(edit agent.Edit, s state) bool {
 		return true
 	case s.open:
 		return false
+	case s.doc.hidden: // the client has the text from before we wrote it, and would edit that
+		return true
 	}
 	// An editor might save what is no text in another encoding.
 	return c.syncsAll || edit.Kind == agent.EditText && !utf8.ValidString(s.disk.Text)

@@ -143,9 +143,16 @@ func (o *opinion) take(q *Question, i int, shown agent.Part, d agent.PartDecisio
 	}
 }
 
-// forget drops what was said before of hunks that are not in what is answered now: a
+// forget drops what was said before of hunks that are not in what is refused now: a
 // conflict was there in their place, and if they come back, they are asked again.
 func (o *opinion) forget(shown agent.Part, now agent.PartDecision) {
+	no := !now.Accept && len(now.Hunks) == 0
+	for _, h := range now.Hunks {
+		no = no || !h.Accept
+	}
+	if !no {
+		return
+	}
 	edit, _ := shown.Effect.(agent.Edit)
 	for _, id := range slices.Sorted(maps.Keys(o.hunks)) {
 		_, named := now.Hunks[id]

@@ -38,10 +38,24 @@ func newPane(t *testing.T, dir string, env []string, program ...string) *pane {
 		if t.Failed() {
 			t.Logf("the screen:\n%s", x.screen())
 		}
-		_, _ = x.tmux("kill-server") // it has ended if the program has
+		x.hangUp()
 		_ = os.RemoveAll(short)
 	})
 	return x
+}
+
+// hangUp ends the program as the end of a terminal does, and waits for that: an editor
+// writes files until then. tmux ends with it.
+func (x *pane) hangUp() {
+	pid, err := x.tmux("display-message", "-p", "#{pane_pid}")
+	if err != nil {
+		return // it has ended
+	}
+	_ = exec.Command("kill", "-HUP", strings.TrimSpace(pid)).Run()
+	if !eventually(patience, func() bool { _, err := x.tmux("has-session"); return err != nil }) {
+		x.t.Error("the program does not end when its terminal hangs up")
+		_, _ = x.tmux("kill-server")
+	}
 }
 
 func (x *pane) tmux(args ...string) (string, error) {

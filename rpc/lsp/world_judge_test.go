@@ -283,11 +283,11 @@ func (w *world) judgeHunks(name string, l landed, status, where string, ids []st
 	if where == "disk" {
 		text = is.disk
 	}
-	for _, g := range w.answers {
+	for n, g := range w.answers {
 		for _, f := range g.files {
 			for _, h := range f.Hunks {
 				new, yes := g.takes(f, h)
-				if !yes || f.ToolUseID != l.ToolUseID || len(g.answer.Edited) > 0 {
+				if !yes || f.ToolUseID != l.ToolUseID || len(g.answer.Edited) > 0 || saidAnew(w.answers[n+1:], f, h) {
 					continue
 				}
 				added, removed := minus(wordsOf(new), wordsOf(h.OldText)), gone(f, h, new)
@@ -301,6 +301,16 @@ func (w *world) judgeHunks(name string, l landed, status, where string, ids []st
 			}
 		}
 	}
+}
+
+// saidAnew reports whether the person was asked about a hunk again, and so spoke of it
+// anew, or wrote all of the text.
+func saidAnew(later []given, f shownFile, h fake.Hunk) bool {
+	return slices.ContainsFunc(later, func(g given) bool {
+		return slices.ContainsFunc(g.files, func(o shownFile) bool {
+			return o.ToolUseID == f.ToolUseID && (len(g.answer.Edited) > 0 || slices.ContainsFunc(o.Hunks, func(k fake.Hunk) bool { return k.ID == h.ID }))
+		})
+	})
 }
 
 // near reports whether the person was near some words. Where they write lines anew that are

@@ -214,7 +214,7 @@ func (r *review) follow() {
 	}
 	next := revision(r.revisions[0], r.newest(), texts)
 	defer func() { r.took = time.Since(began) }()
-	r.keep(next) // first, since the answer may come before revise has returned
+	r.keep(next)               // first, since the answer may come before revise has returned
 	if r.revise(next) != nil { // nobody listens any more
 		r.drop()
 		return

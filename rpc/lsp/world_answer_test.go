@@ -308,6 +308,8 @@ func (w *world) allowShown(title string) {
 			come = append(come, wordsOf(line[1:])...)
 		}
 	}
-	said := grant{kind: strings.ToLower(about[1]), removed: minus(gone, come), added: minus(come, gone), to: about[3]}
+	// A word that one hunk takes away and another puts elsewhere is in both, since one of
+	// them may be asked again and refused.
+	said := grant{kind: strings.ToLower(about[1]), removed: set(gone), added: set(come), to: about[3]}
 	w.answers = append(w.answers, given{name: about[2], said: &said})
 }

@@ -202,8 +202,10 @@ func (w *world) allowFiles(g given, files []shownFile) {
 		case edited && taken[name]:
 		case edited:
 			taken[name] = true
+			// Typing after the answer can keep a part of the text from landing, and a word
+			// that it moves then is there twice.
 			old, new := wordsOf(f.OldText), wordsOf(text)
-			w.grant(name, grant{kind: f.Kind, removed: minus(old, new), added: minus(new, old), part: g.proposal + f.ToolUseID, order: new})
+			w.grant(name, grant{kind: f.Kind, removed: minus(old, new), added: set(new), part: g.proposal + f.ToolUseID, order: new})
 		case len(f.Hunks) > 0:
 			w.allowHunks(g, name, f)
 		case g.accepts(f):

@@ -222,7 +222,9 @@ func (o *opinion) verdict(part agent.Part) agent.PartDecision {
 		return d
 	}
 	if !isEdit || len(edit.Hunks) == 0 {
-		d.Accept = o.agreed
+		if d.Accept = o.agreed; o.own != nil { // and there is nothing left to ask them about
+			d.Comment = both(d.Comment, "(I also wrote a text of my own, which did not land, since its lines changed meanwhile.)")
+		}
 		return d
 	}
 	d.Accept, d.Confirm = o.yes, o.confirm

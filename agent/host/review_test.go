@@ -259,3 +259,16 @@ func TestAnAnswerMayBeFasterThanTheRevisionThatItIsFor(t *testing.T) {
 		t.Errorf("known %v, %+v, %v", known, got, err)
 	}
 }
+
+// Their own text meets what became of the lines, and no hunk is left to ask about.
+func TestAnOwnTextThatCantLandIsToldOf(t *testing.T) {
+	d, p := onDesk("a\nb\nc\n", "a\nb\nC\n")
+	got, err := d.review(t.Context(), p, func(_ int, q *host.Question) (host.Answer, error) {
+		d.put("a\nb\nC\n")
+		own := workspace.Diff("a\nb\nc\n", "a\nb\nmine\n")
+		return host.Answer{Revision: 1, Decision: agent.Decision{By: agent.ByPerson, Parts: []agent.PartDecision{{Accept: true, Rewrite: own}}}}, nil
+	})
+	if err != nil || got.Parts[0].Accept || got.Parts[0].Rewrite != nil || !strings.Contains(got.Parts[0].Comment, "did not land") {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

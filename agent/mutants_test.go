@@ -117,7 +117,7 @@ func TestRandomEditsCatchesMutants(t *testing.T) {
 		{"an edit lands at its old place", "../rpc/lsp/land.go", "return hunks\n}\n\nfunc (l *lander) check", "_ = hunks\n\treturn l.edit.Hunks\n}\n\nfunc (l *lander) check"},
 		{"a hunk moves the other way", "workspace/revise.go", "h.At += c.shift", "h.At -= c.shift"},
 		{"a yes to a deletion is for any text", "host/opinion.go", "(!o.agreed || o.to != edit.Base)", "!o.agreed"},
-		{"a text of the person's lands where it can", "host/opinion.go", "return moved, len(conflicts) == 0", "return moved, len(conflicts) < 99"},
+		{"a text of the person's lands where it can", "host/opinion.go", "own.Hunks...), !meets", "own.Hunks...), !meets || true"},
 		{"a hunk of a conflict is named after what it was", "workspace/revise.go", "h.At, h.Conflict = from, true", "h.ID, h.At, h.Conflict = c.hunks[0].ID, from, true"},
 		{"a change that meets a hunk is not seen", "workspace/revise.go", "case len(r.changes) > 0 && r.changes[0].touches(c.place):", "case len(r.changes) > 1 && r.changes[0].touches(c.place):"},
 	})
@@ -137,17 +137,18 @@ func checksOr(checks string) string {
 func catch(t *testing.T, pkg, test, checks string, every int, mutants []mutant) {
 	dir := t.TempDir()
 	for i, m := range mutants {
+		source, err := os.ReadFile(m.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(source), m.old); n != 1 { // also of one that is not tried
+			t.Errorf("%s: the code to break is in %s %d times: bring this mutant up to date", m.name, m.file, n)
+			continue
+		}
 		if i%every > 0 && os.Getenv("ASSENT_MUTANTS") != "all" {
 			continue
 		}
 		t.Run(m.name, func(t *testing.T) {
-			source, err := os.ReadFile(m.file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n := strings.Count(string(source), m.old); n != 1 {
-				t.Fatalf("the code to break is in %s %d times: bring this mutant up to date", m.file, n)
-			}
 			abs, err := filepath.Abs(m.file)
 			if err != nil {
 				t.Fatal(err)

@@ -100,18 +100,14 @@ func (e *editor) askEdit(ctx context.Context, part agent.Part) (agent.PartDecisi
 // do not let one look around while they ask.
 func (e *editor) shown(ctx context.Context, title, diff string, hunks []agent.Hunk, last ...string) (answer, refusal string, err error) {
 	pages, first := pagesOf(hunks), 0
-	if diff != "" && len(pages) > 1 {
-		actions := last
-		if len(pages) <= maxPages {
-			actions = append(slices.Clip(last), showRest)
-		}
-		answer, refusal, err = e.question(ctx, fmt.Sprintf("%s\nThe editor shows all of it in %s. It begins:\n%s\n…", title, diff, pages[0]), actions...)
+	switch {
+	case diff != "" && len(pages) > 1:
+		answer, refusal, err = e.question(ctx, fmt.Sprintf("%s\nThe editor shows all of it in %s. It begins:\n%s\n…", title, diff, pages[0]), append(slices.Clip(last), showRest)...)
 		if err != nil || answer != showRest {
 			return answer, refusal, err
 		}
 		first = 1
-	}
-	if len(pages) > maxPages {
+	case len(pages) > maxPages:
 		return "", fmt.Sprintf("The change has %d pages, too many to show in questions. Make it in smaller steps, or use a client with experimental.assent.review.", len(pages)), nil
 	}
 	for n := first; n < len(pages); n++ {

@@ -40,7 +40,7 @@ func (w *world) beforeApply(e agent.Edit) error {
 		w.fault("landed before the decision was recorded: %s", e.Path)
 	}
 	w.checkLastDecision()
-	switch w.pick(10) {
+	switch w.Pick(10) {
 	case 9:
 		w.cancelled()
 		return errors.New("the editor said no")
@@ -57,7 +57,7 @@ func (w *world) beforeApply(e agent.Edit) error {
 // revise has the person type while they are asked: into the first line of a file, or a
 // line above it. Some editors then lie about what became of the proposal.
 func (w *world) revise(p agent.Proposal) agent.Proposal {
-	if !w.rarely(3) {
+	if !w.Rarely(3) {
 		return p
 	}
 	name := one(w, "a.txt", "b.txt")
@@ -78,7 +78,7 @@ func (w *world) revise(p agent.Proposal) agent.Proposal {
 		}
 		edit, p.Parts[i].Moot = workspace.Revise(edit, text)
 		planned[edit.Path] = edit.New()
-		if len(edit.Hunks) > 0 && w.rarely(5) {
+		if len(edit.Hunks) > 0 && w.Rarely(5) {
 			edit.Hunks[0].New, edit.Hunks[0].Conflict = "a lie\n", false
 		}
 		p.Parts[i].Effect = edit

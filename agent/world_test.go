@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -25,10 +24,10 @@ import (
 // bytes, since tools and editors choose on goroutines of their own.
 func TestRandomWorld(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(randomTape(rt))
+		w := newWorld(agenttest.NewTape(rapid.Uint64().Draw(rt, "seed"), 800-rapid.IntRange(0, 799).Draw(rt, "cut")))
 		synctest.Test(t, func(t *testing.T) { // waits before a retry cost nothing
 			w.begin(t)
-			for range 1 + w.pick(3) {
+			for range 1 + w.Pick(3) {
 				w.prompt()
 			}
 		})
@@ -38,19 +37,9 @@ func TestRandomWorld(t *testing.T) {
 	})
 }
 
-// randomTape is long unless rapid shrinks it, and even: rapid's own bytes are
-// mostly small.
-func randomTape(t *rapid.T) []byte {
-	tape := make([]byte, 800-rapid.IntRange(0, 799).Draw(t, "cut"))
-	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-	for i := range tape {
-		tape[i] = byte(r.Uint32())
-	}
-	return tape
-}
-
 // world is one random session, with an account of what may happen in it.
 type world struct {
+	*agenttest.Tape
 	person  *agenttest.Person
 	store   *agenttest.Memory
 	session *agent.Session
@@ -58,7 +47,6 @@ type world struct {
 	mode string // "": asks, "accept_edits", "deny b.txt"
 
 	mu       sync.Mutex
-	tape     []byte
 	cancel   context.CancelFunc
 	ctx      context.Context
 	yes      map[string]int  // what the person said yes to, by a text of our own
@@ -71,25 +59,10 @@ type world struct {
 	requests int
 }
 
-// pick chooses a number below n; the end of the tape chooses 0, the plain case.
-func (w *world) pick(n int) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.tape) == 0 {
-		return 0
-	}
-	b := w.tape[0]
-	w.tape = w.tape[1:]
-	return int(b) % n
-}
+func one[T any](w *world, from ...T) T { return from[w.Pick(len(from))] }
 
-// rarely is true once in n times.
-func (w *world) rarely(n int) bool { return w.pick(n) == n-1 }
-
-func one[T any](w *world, from ...T) T { return from[w.pick(len(from))] }
-
-func newWorld(tape []byte) *world {
-	return &world{tape: tape, yes: map[string]int{}, owed: map[string]bool{}, failAt: -1}
+func newWorld(tape *agenttest.Tape) *world {
+	return &world{Tape: tape, yes: map[string]int{}, owed: map[string]bool{}, failAt: -1}
 }
 
 // begin sets the world up.
@@ -97,15 +70,15 @@ func (w *world) begin(t *testing.T) {
 	files := map[string]string{}
 	for _, name := range []string{"a.txt", "b.txt", "Makefile"} {
 		var lines []string
-		for i := range 1 + w.pick(8) {
+		for i := range 1 + w.Pick(8) {
 			lines = append(lines, fmt.Sprintf("%s line %d\n", name, i))
 		}
 		files[name] = strings.Join(lines, "")
 	}
 	w.person = agenttest.NewPerson(files)
 	w.mode = one(w, "", "", "accept_edits", "deny b.txt")
-	if w.rarely(3) {
-		w.failAt = w.pick(40)
+	if w.Rarely(3) {
+		w.failAt = w.Pick(40)
 	}
 	w.store = &agenttest.Memory{Fail: func(agent.Record) error {
 		w.records++
@@ -123,8 +96,8 @@ func (w *world) begin(t *testing.T) {
 		Editor:   w.person,
 		Store:    w.store,
 		Policy:   w.policy,
-		MaxTurns: 6 - w.pick(6),
-		Parallel: 1 + w.pick(3),
+		MaxTurns: 6 - w.Pick(6),
+		Parallel: 1 + w.Pick(3),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -149,8 +122,8 @@ func (w *world) prompt() {
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	defer w.cancel()
 	leaveAt := -1
-	if w.rarely(3) {
-		leaveAt = w.pick(25)
+	if w.Rarely(3) {
+		leaveAt = w.Pick(25)
 	}
 	n, ended := 0, false
 	w.broken = false
@@ -205,7 +178,7 @@ func (w *world) reply(ctx context.Context, req agent.Request) (agent.Message, er
 	if err := agenttest.CheckMessages(req.Messages); err != nil {
 		w.fault("request %d: %v", w.requests, err)
 	}
-	switch w.pick(20) {
+	switch w.Pick(20) {
 	case 19:
 		return agent.Message{}, &agent.ModelError{Kind: agent.ErrorAuth, Message: "no"}
 	case 18:
@@ -216,11 +189,11 @@ func (w *world) reply(ctx context.Context, req agent.Request) (agent.Message, er
 		return agenttest.Say("done"), nil
 	}
 	var uses []agent.ToolUse
-	for range 1 + w.pick(4) {
+	for range 1 + w.Pick(4) {
 		uses = append(uses, w.randomUse())
 	}
 	m := agenttest.Call(uses...)
-	if w.rarely(10) {
+	if w.Rarely(10) {
 		m.Stop = agent.StopTruncated
 	}
 	return m, nil
@@ -235,12 +208,12 @@ type input struct {
 func (w *world) randomUse() agent.ToolUse {
 	name := one(w, "edit", "edit", "edit", "edit", "read", "read", "create", "delete", "rename", "exec", "crash", "lie", "no_such_tool")
 	id := one(w, "c1", "c2", "c3", "")
-	if w.rarely(15) {
+	if w.Rarely(15) {
 		return agenttest.Use(id, name, `{"file":`)
 	}
 	return agenttest.Use(id, name, input{
 		File: one(w, "a.txt", "b.txt", "Makefile", "new.txt", ".git/config"),
-		Line: w.pick(7),
+		Line: w.Pick(7),
 		Text: one(w, "x", "y", "z\nzz", "", "a.txt line 0"),
 	})
 }
@@ -256,7 +229,7 @@ func (w *world) answer(ctx context.Context, p agent.Proposal) (agent.Decision, e
 	for _, part := range p.Parts {
 		w.checkQuestion(part)
 	}
-	switch w.pick(20) {
+	switch w.Pick(20) {
 	case 19:
 		w.cancelled()
 		w.mu.Lock()
@@ -283,7 +256,7 @@ func (w *world) answer(ctx context.Context, p agent.Proposal) (agent.Decision, e
 	for _, part := range p.Parts {
 		d.Parts = append(d.Parts, w.answerPart(part))
 	}
-	if w.rarely(10) { // the last part has no answer, which is a no
+	if w.Rarely(10) { // the last part has no answer, which is a no
 		d.Parts = d.Parts[:len(d.Parts)-1]
 	}
 	for i, pd := range d.Parts {
@@ -308,28 +281,28 @@ func (w *world) checkQuestion(part agent.Part) {
 
 // answerPart is what the person says of one part.
 func (w *world) answerPart(part agent.Part) agent.PartDecision {
-	d := agent.PartDecision{Accept: w.pick(2) == 0}
+	d := agent.PartDecision{Accept: w.Pick(2) == 0}
 	edit, ok := part.Effect.(agent.Edit)
-	if !ok || len(edit.Hunks) == 0 || w.pick(2) == 0 {
+	if !ok || len(edit.Hunks) == 0 || w.Pick(2) == 0 {
 		return d
 	}
-	if w.rarely(6) {
+	if w.Rarely(6) {
 		d.Rewrite = workspace.Diff(edit.Old, edit.New()+"mine\n")
-		if w.rarely(4) {
+		if w.Rarely(4) {
 			d.Rewrite = []agent.Hunk{{At: len(edit.Old) + 5, Old: "nowhere", New: "x"}}
 		}
 		return d
 	}
 	d.Hunks = map[string]agent.HunkDecision{}
 	for _, h := range edit.Hunks {
-		hd := agent.HunkDecision{Accept: w.pick(2) == 0}
-		if w.rarely(4) {
+		hd := agent.HunkDecision{Accept: w.Pick(2) == 0}
+		if w.Rarely(4) {
 			own := "mine\n"
 			hd.Text = &own
 		}
 		d.Hunks[h.ID] = hd
 	}
-	if w.rarely(10) {
+	if w.Rarely(10) {
 		d.Hunks["never shown"] = agent.HunkDecision{Accept: true}
 	}
 	return d

@@ -1,9 +1,7 @@
 package host_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"sync"
@@ -19,26 +17,13 @@ import (
 // TestCases runs every case of testdata/cases.jsonl, which are public bug reports of
 // tools like this one, on real sessions with a journal on the disk.
 func TestCases(t *testing.T) {
-	tests := map[string]func(*testing.T, sharedCase){
+	agenttest.Cases(t, "testdata/cases.jsonl", map[string]func(*testing.T, sharedCase){
 		"B01": cancelledWhileAToolRuns, "B02": killedWhileAToolRuns, "B04": cutsOfAnySize, "B06": damagedJournals,
 		"B08": twoProcessesOneSession, "B09": oneRefusedOneRead, "B10": saidWhileAToolRuns, "B12": emptyMessages,
 		"B13": brokenArguments, "B15": reasoningAfterResume,
 		"F01": sameCallAgainAndAgain, "F03": limitWithOpenCalls, "F04": emptyReplies, "F06": failuresAfterAnEffect,
 		"F07": brokenStreams, "F09": saidBetweenCalls, "F10": windowSmallerThanSet, "F11": answersOfServers, "F13": hugeResults,
-	}
-	for _, c := range sharedCases(t) {
-		test := tests[c.ID]
-		delete(tests, c.ID)
-		t.Run(c.ID, func(t *testing.T) {
-			if test == nil {
-				t.Fatal("there is no test of this case, or it is there twice")
-			}
-			test(t, c)
-		})
-	}
-	for id := range tests {
-		t.Errorf("%s is tested and is no case", id)
-	}
+	})
 }
 
 // sharedCase is a line of the file. What a case is about stands in its input.
@@ -55,22 +40,6 @@ type sharedCase struct {
 		Configured int `json:"configured_window"`
 		Answers    []string
 	}
-}
-
-func sharedCases(t *testing.T) (cases []sharedCase) {
-	t.Helper()
-	data, err := os.ReadFile("testdata/cases.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range bytes.Lines(data) {
-		var c sharedCase
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatal(err)
-		}
-		cases = append(cases, c)
-	}
-	return cases
 }
 
 // wireMessage is a message of Chat Completions.

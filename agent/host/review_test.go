@@ -80,7 +80,7 @@ func TestFastTypingSharesARevision(t *testing.T) {
 			for _, text := range []string{"x", "xy", "xyz"} {
 				d.typed(text + "\na\nb\nc\n")
 			}
-			time.Sleep(time.Second / 2)
+			time.Sleep(time.Second / 2) // of the bubble's clock
 			return host.Answer{Decision: all(true)}, nil
 		})
 		if err != nil || !got.Parts[0].Accept || len(d.shown) != 1 || hunksOf(d.shown[0])[0].At != 8 {

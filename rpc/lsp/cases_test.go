@@ -1,39 +1,25 @@
 package lsp_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"assent/agent/agenttest"
 	"assent/editors/fake"
 )
 
 // TestCases runs every case of testdata/cases.jsonl, which are public bug reports of
 // tools like this one, on a server with an editor at it.
 func TestCases(t *testing.T) {
-	tests := map[string]func(*testing.T, sharedCase){
+	agenttest.Cases(t, "testdata/cases.jsonl", map[string]func(*testing.T, sharedCase){
 		"C01": changedOnTheWay, "C02": versionOfAClosedFile, "C03": unsavedText, "C05": windowsLineEnds, "C07": byteOrderMark,
 		"C08": bytesThatAreNoText, "C10": unitsOfPositions, "C11": noFinalNewline, "C12": severalMatches, "C14": permissionBits,
 		"C16": severalEdits, "C17": formattedOnSave, "C18": partlyAccepted, "C20": filesThatComeAndGo, "C22": copiedLineNumbers,
-	}
-	for _, c := range sharedCases(t) {
-		test := tests[c.ID]
-		delete(tests, c.ID)
-		t.Run(c.ID, func(t *testing.T) {
-			if test == nil {
-				t.Fatal("there is no test of this case, or it is there twice")
-			}
-			test(t, c)
-		})
-	}
-	for id := range tests {
-		t.Errorf("%s is tested and is no case", id)
-	}
+	})
 }
 
 // sharedCase is a line of the file. What a case is about stands in its input.
@@ -64,22 +50,6 @@ func (h *hexText) UnmarshalText(text []byte) error {
 	data, err := hex.DecodeString(string(text))
 	*h = hexText(data)
 	return err
-}
-
-func sharedCases(t *testing.T) (cases []sharedCase) {
-	t.Helper()
-	data, err := os.ReadFile("testdata/cases.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range bytes.Lines(data) {
-		var c sharedCase
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatal(err)
-		}
-		cases = append(cases, c)
-	}
-	return cases
 }
 
 // editsOf is a call of edit_file.

@@ -199,15 +199,22 @@ func (c *rawClient) until(text string) (before string) {
 	return ""
 }
 
-func TestAClientThatNeverAnswersTheProgressDoesNotHoldThePrompt(t *testing.T) {
+// promptWithoutProgress is a client whose prompt is over while it has not answered whether
+// it shows a progress; before is what came until then.
+func promptWithoutProgress(t *testing.T) (c *rawClient, before string) {
+	t.Helper()
 	free := make(chan struct{})
-	c := connectRaw(t, &reader{replies: []reply{held(free, says("hello"))}})
+	c = connectRaw(t, &reader{replies: []reply{held(free, says("hello"))}})
 	c.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{"window":{"workDoneProgress":true}}}}`)
 	c.until(`"id":1`)
 	c.say(`{"jsonrpc":"2.0","id":2,"method":"assent/prompt","params":{"text":"go"}}`)
 	c.until("window/workDoneProgress/create")
 	close(free)
-	before := c.until(`"id":2`)
+	return c, c.until(`"id":2`)
+}
+
+func TestAClientThatNeverAnswersTheProgressDoesNotHoldThePrompt(t *testing.T) {
+	_, before := promptWithoutProgress(t)
 	if strings.Contains(before, "$/progress") {
 		t.Errorf("there was a progress that the client had not agreed to: %s", before)
 	}
@@ -215,14 +222,7 @@ func TestAClientThatNeverAnswersTheProgressDoesNotHoldThePrompt(t *testing.T) {
 
 // Helix shows a progress from the moment at which it agrees, until its end.
 func TestAProgressThatTheClientAgreesToLateEnds(t *testing.T) {
-	free := make(chan struct{})
-	c := connectRaw(t, &reader{replies: []reply{held(free, says("hello"))}})
-	c.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{"window":{"workDoneProgress":true}}}}`)
-	c.until(`"id":1`)
-	c.say(`{"jsonrpc":"2.0","id":2,"method":"assent/prompt","params":{"text":"go"}}`)
-	c.until("window/workDoneProgress/create")
-	close(free)
-	before := c.until(`"id":2`)
+	c, before := promptWithoutProgress(t)
 	if strings.Contains(before, "$/cancelRequest") {
 		t.Errorf("taken back, which Helix does not heed: %s", before)
 	}

@@ -36,9 +36,9 @@ func (w *world) review(_ context.Context, r fake.Review) (fake.Answer, error) {
 	w.Reviews++
 	w.check()
 	w.ask(r)
-	for range w.pick(5) {
+	for range w.Pick(5) {
 		w.act(false)
-		if w.rarely(2) {
+		if w.Rarely(2) {
 			w.pass(100 * time.Millisecond)
 		}
 	}
@@ -57,13 +57,13 @@ func (w *world) review(_ context.Context, r fake.Review) (fake.Answer, error) {
 	}
 	if !again {
 		revision = one(w, slices.Sorted(maps.Keys(known))...)
-		if w.rarely(2) {
+		if w.Rarely(2) {
 			revision = g.newest
 		}
 		g.files = known[revision]
 	}
 	g.answer = w.answer(g.files)
-	if g.answer.Revision = revision; revision == g.newest && w.rarely(2) {
+	if g.answer.Revision = revision; revision == g.newest && w.Rarely(2) {
 		g.answer.Revision = 0
 	}
 	text, _ := json.Marshal(g.answer)
@@ -76,7 +76,7 @@ func (w *world) review(_ context.Context, r fake.Review) (fake.Answer, error) {
 // follows wants a proposal that follows the texts to be for those that there are, after
 // the time that it may take.
 func (w *world) follows(proposal string) {
-	if len(w.shown[proposal]) < 2 || !w.able() || !w.rarely(3) {
+	if len(w.shown[proposal]) < 2 || !w.able() || !w.Rarely(3) {
 		return
 	}
 	w.pass(3 * time.Second)
@@ -130,16 +130,16 @@ func changes(files []fake.ReviewFile) (n int) {
 // answer draws one.
 func (w *world) answer(files []shownFile) fake.Answer {
 	a := fake.Answer{Decision: one(w, "accept", "accept", "partial", "partial", "accept", "reject"), Comment: one(w, "", "good")}
-	if a.Decision == "reject" || a.Decision == "accept" && w.rarely(2) {
+	if a.Decision == "reject" || a.Decision == "accept" && w.Rarely(2) {
 		return a
 	}
 	a.Files, a.Hunks, a.Edited = map[string]string{}, map[string]any{}, map[string]string{}
-	whole := w.rarely(4)
+	whole := w.Rarely(4)
 	for _, f := range files {
 		_, edited := a.Edited[f.URI]
 		switch {
 		case len(f.Hunks) == 0 && f.Kind != "create":
-			if !edited && w.rarely(2) && a.Files[f.URI] == "" {
+			if !edited && w.Rarely(2) && a.Files[f.URI] == "" {
 				a.Files[f.URI] = one(w, "accept", "reject")
 			}
 		case whole:
@@ -162,7 +162,7 @@ func sole(files []shownFile, f shownFile) bool {
 
 func (w *world) answerHunks(a fake.Answer, f shownFile) {
 	for _, h := range f.Hunks {
-		switch w.pick(6) {
+		switch w.Pick(6) {
 		case 0, 1:
 			a.Hunks[h.ID] = "accept"
 		case 2:
@@ -273,14 +273,14 @@ var aboutFile = regexp.MustCompile(`(?:(Edit|Create|Delete|Rename) )?((?:sub/)?[
 // saw, on this page and those before.
 func (w *world) message(_ context.Context, r fake.MessageRequest) (string, error) {
 	w.Reviews++
-	for range w.pick(3) {
+	for range w.Pick(3) {
 		w.act(false)
 	}
 	w.check()
 	title, body, _ := strings.Cut(r.Message, "\n")
 	w.pages = append(w.pages, body)
 	answer := one(w, append(slices.Clip(r.Actions), r.Actions[0])...)
-	if w.rarely(12) {
+	if w.Rarely(12) {
 		answer = ""
 	}
 	w.tell("question %q: answered with %q", r.Message, answer)

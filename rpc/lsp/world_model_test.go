@@ -36,15 +36,15 @@ func (w *world) reply() agent.Message {
 		maps.Copy(w.spoken, set(slices.Concat(is.buffer, is.disk)))
 	}
 	w.answers, w.touched, w.owed = nil, map[string]map[string]bool{}, map[string]debt{}
-	if w.steps <= 0 || len(w.faults) > 0 || w.rarely(3) {
+	if w.steps <= 0 || len(w.faults) > 0 || w.Rarely(3) {
 		return agenttest.Say("done")
 	}
 	w.steps--
 	w.Steps++
 	var uses []agent.ToolUse
 	name := one(w, names...)
-	for range 1 + w.pick(3) {
-		if w.rarely(2) {
+	for range 1 + w.Pick(3) {
+		if w.Rarely(2) {
 			name = one(w, names...)
 		}
 		use := w.call(name)
@@ -65,9 +65,9 @@ func (w *world) call(name string) agent.ToolUse {
 	}
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	var use agent.ToolUse
-	switch kind := w.pick(12); {
+	switch kind := w.Pick(12); {
 	case !open || kind == 0:
-		for range 1 + w.pick(3) {
+		for range 1 + w.Pick(3) {
 			text = w.change(text, "a").of(text)
 		}
 		use = agenttest.Use(id, "write_file", object{"path": name, "content": text})
@@ -86,14 +86,14 @@ func (w *world) call(name string) agent.ToolUse {
 // edits are one to four of a text, which is found again by its words.
 func (w *world) edits(text string) []object {
 	var all []object
-	for range 1 + w.pick(4) {
+	for range 1 + w.Pick(4) {
 		words := wordsOf(text)
 		if len(words) == 0 {
 			return append(all, object{"old_string": "", "new_string": w.line("a") + "\n"})
 		}
-		old := words[w.pick(len(words))]
+		old := words[w.Pick(len(words))]
 		var new string
-		switch w.pick(6) {
+		switch w.Pick(6) {
 		case 0:
 			new = w.word("a")
 		case 1:

@@ -22,24 +22,24 @@ func (w *world) word(kind string) string {
 func (w *world) newText() string {
 	eol := one(w, "\n", "\n", "\r\n")
 	var b strings.Builder
-	for range 4 + w.pick(12) {
+	for range 4 + w.Pick(12) {
 		b.WriteString(w.line("o") + eol)
 	}
-	if w.rarely(6) {
+	if w.Rarely(6) {
 		return strings.TrimSuffix(b.String(), eol)
 	}
 	return b.String()
 }
 
 func (w *world) line(kind string) string {
-	if w.rarely(6) {
+	if w.Rarely(6) {
 		return one(w, "", noise)
 	}
 	line := one(w, "", "", "\t") + w.word(kind)
-	for range w.pick(3) {
+	for range w.Pick(3) {
 		line += " " + w.word(kind)
 	}
-	if kind == "o" && w.rarely(8) {
+	if kind == "o" && w.Rarely(8) {
 		line += " "
 	}
 	return line
@@ -64,14 +64,14 @@ func (w *world) change(text, kind string) typing {
 	if len(words) == 0 {
 		return typing{len(text), len(text), eol + w.line(kind) + eol}
 	}
-	word := words[w.pick(len(words))]
-	if near := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !w.asked[word] }); len(near) > 0 && kind == "h" && !w.rarely(3) {
-		word = near[w.pick(len(near))]
+	word := words[w.Pick(len(words))]
+	if near := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !w.asked[word] }); len(near) > 0 && kind == "h" && !w.Rarely(3) {
+		word = near[w.Pick(len(near))]
 	}
 	at := strings.Index(text, word)
-	line := min(strings.Count(text[:at], "\n")+w.pick(2), len(lines)-1)
+	line := min(strings.Count(text[:at], "\n")+w.Pick(2), len(lines)-1)
 	start := len(strings.Join(lines[:line], ""))
-	switch w.pick(8) {
+	switch w.Pick(8) {
 	case 0:
 		return typing{at + len(word), at + len(word), " " + w.word(kind)}
 	case 1:
@@ -81,13 +81,13 @@ func (w *world) change(text, kind string) typing {
 	case 3:
 		return typing{at, at + len(word), ""}
 	case 4:
-		last := min(line+1+w.pick(2), len(lines))
+		last := min(line+1+w.Pick(2), len(lines))
 		return typing{start, len(strings.Join(lines[:last], "")), ""}
 	case 5:
 		return typing{at, at, eol}
 	}
 	var added strings.Builder
-	for range 1 + w.pick(2) {
+	for range 1 + w.Pick(2) {
 		added.WriteString(w.line(kind) + eol)
 	}
 	return typing{start, start, added.String()}
@@ -103,11 +103,11 @@ func (w *world) act(race bool) {
 		return
 	}
 	name := one(w, names...)
-	if len(w.about) > 0 && !w.rarely(3) {
+	if len(w.about) > 0 && !w.Rarely(3) {
 		name = one(w, w.about...)
 	}
 	is := w.files[name]
-	switch kind := w.pick(14); {
+	switch kind := w.Pick(14); {
 	case is.open && (kind < 7 || race):
 		w.edit(name)
 	case race:
@@ -160,7 +160,7 @@ func (w *world) editDisk(name string) {
 	switch {
 	case err == nil:
 		c = w.change(text, "h")
-	case !w.rarely(4):
+	case !w.Rarely(4):
 		return
 	}
 	w.tell("on disk, in %s, %q becomes %q, of %q", name, text[c.from:c.to], c.text, text)
@@ -243,7 +243,7 @@ func (w *world) touchAll(name string) {
 // That of a delete has no version, for which LSP has no place, nor has that of a file that
 // the server does not know to be open.
 func (w *world) beforeApply(uri string) {
-	if !w.versioned() || w.options.Changes == fake.Never || w.steps <= 0 || len(w.faults) > 0 || !w.rarely(3) {
+	if !w.versioned() || w.options.Changes == fake.Never || w.steps <= 0 || len(w.faults) > 0 || !w.Rarely(3) {
 		return
 	}
 	if w.check(); w.removes(w.name(uri)) {

@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"assent/agent/agenttest"
 	"assent/agent/host"
 	"assent/editors/fake"
 	"assent/rpc"
@@ -46,7 +47,7 @@ func TestRandomEdits(t *testing.T) {
 	}
 	var sum tally
 	rapid.Check(t, func(rt *rapid.T) {
-		w := &world{tape: randomTape(rt), steps: worldSteps}
+		w := &world{Tape: agenttest.NewTape(rapid.Uint64().Draw(rt, "seed"), 1500-rapid.IntRange(0, 1499).Draw(rt, "cut")), steps: worldSteps}
 		synctest.Test(t, func(t *testing.T) { // no wait for an editor takes time
 			w.begin(t)
 			w.live()
@@ -98,13 +99,13 @@ func randomTape(t *rapid.T) []byte {
 // acts at a time.
 type world struct {
 	*fake.Editor
+	*agenttest.Tape
 	account
 	tally
 	t       *testing.T
 	dir     string
 	options fake.Options
 
-	tape   []byte
 	steps  int // that are left
 	words  int
 	faults []string
@@ -126,20 +127,7 @@ type world struct {
 
 var names = []string{"a.txt", "b.txt", "c.txt", "sub/d.txt"}
 
-// pick chooses a number below n; the end of the tape chooses 0, the plain case.
-func (w *world) pick(n int) int {
-	if len(w.tape) == 0 {
-		return 0
-	}
-	b := w.tape[0]
-	w.tape = w.tape[1:]
-	return int(b) % n
-}
-
-// rarely is true once in n times.
-func (w *world) rarely(n int) bool { return w.pick(n) == n-1 }
-
-func one[T any](w *world, from ...T) T { return from[w.pick(len(from))] }
+func one[T any](w *world, from ...T) T { return from[w.Pick(len(from))] }
 
 func (w *world) fault(format string, args ...any) {
 	w.faults = append(w.faults, fmt.Sprintf(format, args...))
@@ -168,13 +156,13 @@ func (w *world) editor() fake.Options {
 		Apply:                one(w, fake.Honest, fake.FormatsOnSave, fake.Honest, fake.AnyVersion, fake.FormatsOnSave, fake.Honest, fake.Liar, fake.Refuses, fake.Silent, fake.Fails),
 		Changes:              one(w, fake.BeforeReply, fake.Late, fake.BeforeReply, fake.Late, fake.Never),
 		Encodings:            one(w, nil, []string{"utf-8"}, []string{"utf-32"}),
-		FullSync:             w.rarely(4),
-		SyncsAll:             w.rarely(3),
-		NoReview:             w.rarely(5),
-		NoMessageRequest:     w.rarely(10),
-		NoApplyEdit:          w.rarely(6),
-		NoDocumentChanges:    w.rarely(5),
-		NoResourceOperations: w.rarely(5),
+		FullSync:             w.Rarely(4),
+		SyncsAll:             w.Rarely(3),
+		NoReview:             w.Rarely(5),
+		NoMessageRequest:     w.Rarely(10),
+		NoApplyEdit:          w.Rarely(6),
+		NoDocumentChanges:    w.Rarely(5),
+		NoResourceOperations: w.Rarely(5),
 		Review:               w.review,
 		Message:              w.message,
 		BeforeApply:          w.beforeApply,
@@ -196,7 +184,7 @@ func (w *world) begin(t *testing.T) {
 	w.shown, w.owed, w.touched = map[string]map[int][]shownFile{}, map[string]debt{}, map[string]map[string]bool{}
 	w.undo, w.last = map[string][]string{}, map[string]int{}
 	w.account = account{formats: w.options.Apply == fake.FormatsOnSave, grants: map[string][]grant{}}
-	for _, name := range names[:2+w.pick(2)] {
+	for _, name := range names[:2+w.Pick(2)] {
 		w.must(os.WriteFile(w.path(name), []byte(w.newText()), 0o600))
 	}
 	fromClient, toServer := io.Pipe()
@@ -229,10 +217,10 @@ func (w *world) begin(t *testing.T) {
 func (w *world) live() {
 	session := ""
 	for w.steps > 0 && len(w.faults) == 0 {
-		for range w.pick(4) {
+		for range w.Pick(4) {
 			w.act(false)
 		}
-		if w.rarely(6) {
+		if w.Rarely(6) {
 			session = "" // a new one, that knows nothing of the files
 		}
 		w.tell("prompt")

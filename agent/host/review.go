@@ -14,7 +14,7 @@ import (
 
 const (
 	// settle is how long a change of the texts waits for others at least, so that typing
-	// does not make a revision of each key. Where a revision takes longer, it is several
+	// does not make a revision of each key. Where a look at the texts takes longer, it is several
 	// times that.
 	settle = 60 * time.Millisecond
 	// pollEvery is how often files are looked at that no editor tells of.
@@ -126,7 +126,7 @@ type review struct {
 	opinions []opinion
 	by       agent.By
 	comment  string
-	took     time.Duration // the newest revision, until the dialect had it
+	took     time.Duration // the last look at the texts, until the dialect had what came of it
 
 	mu        sync.Mutex
 	revisions []agent.Proposal // the newest last, and the first always
@@ -208,12 +208,12 @@ func (r *review) ask(ctx context.Context, q *Question) (Answer, error) {
 // follow makes a revision if the texts are others than those of the newest.
 func (r *review) follow() {
 	began := time.Now()
+	defer func() { r.took = time.Since(began) }()
 	texts := textsOf(r.newest(), r.how.Now)
 	if slices.Equal(texts, r.seen) { // a revision is dear
 		return
 	}
 	next := revision(r.revisions[0], r.newest(), texts)
-	defer func() { r.took = time.Since(began) }()
 	r.keep(next)               // first, since the answer may come before revise has returned
 	if r.revise(next) != nil { // nobody listens any more
 		r.drop()

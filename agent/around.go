@@ -53,7 +53,7 @@ func textLines(text string) []string {
 	if text == "" {
 		return nil
 	}
-	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n"), "\n"), "\n")
+	return strings.Split(strings.TrimSuffix(FoldEnds(strings.ToValidUTF8(text, "\uFFFD")), "\n"), "\n")
 }
 
 // place is some lines, none where something was taken out.

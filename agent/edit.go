@@ -21,6 +21,10 @@ func (h Hash) String() string {
 	return hex.EncodeToString(h[:])
 }
 
+// FoldEnds is a text with LF for each CRLF. Editors have line ends of their own, so only
+// what differs then too is another text.
+func FoldEnds(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
 // EditKind says what an [Edit] does to its file.
 type EditKind string
 

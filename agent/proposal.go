@@ -3,7 +3,6 @@ package agent
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Proposal is one question to the person: all that the consecutive calls of a
@@ -61,7 +60,7 @@ func (p Part) moot() bool {
 func (p Part) moved(first Part) bool {
 	now, _ := p.Effect.(Edit)
 	was, _ := first.Effect.(Edit)
-	return unified(now.Old) != unified(was.Old)
+	return FoldEnds(now.Old) != FoldEnds(was.Old)
 }
 
 // checkRevision reports whether a proposal is one that the texts moved under: it asks for
@@ -90,7 +89,7 @@ func checkRevision(first, next Proposal) error {
 		}
 		for _, h := range now.Hunks {
 			kept := slices.ContainsFunc(before.Hunks, func(o Hunk) bool {
-				return o.ID == h.ID && unified(o.Old) == unified(h.Old) && unified(o.New) == unified(h.New)
+				return o.ID == h.ID && FoldEnds(o.Old) == FoldEnds(h.Old) && FoldEnds(o.New) == FoldEnds(h.New)
 			})
 			if h.By != ByAgent || !kept && !h.Conflict {
 				return fmt.Errorf("revision %d of proposal %s has a hunk that was not proposed", next.Revision, first.ID)
@@ -99,9 +98,6 @@ func checkRevision(first, next Proposal) error {
 	}
 	return nil
 }
-
-// unified is a text with the line ends that it would have in any editor.
-func unified(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // Title says in a few words what the part does.
 func (p Part) Title() string {

@@ -79,7 +79,7 @@ func excerpt(name, text string, start, end int) (string, error) {
 	if text == "" {
 		return name + ": empty file", nil
 	}
-	plain := strings.ReplaceAll(text, "\r\n", "\n")
+	plain := agent.FoldEnds(text)
 	total := countLines(plain)
 	start = max(start, 1)
 	if start > total {

@@ -2,7 +2,6 @@ package host
 
 import (
 	"fmt"
-	"strings"
 
 	"assent/agent"
 	"assent/agent/workspace"
@@ -25,7 +24,7 @@ func revision(first, last agent.Proposal, texts []string) agent.Proposal {
 		case agent.EditText:
 			edit, part.Moot = workspace.Revise(edit, text)
 		case agent.EditDelete:
-			if part.Conflict = unified(text) != unified(edit.Old); part.Conflict {
+			if part.Conflict = agent.FoldEnds(text) != agent.FoldEnds(edit.Old); part.Conflict {
 				edit.Old, edit.Base = text, agent.HashText(text)
 			}
 		}
@@ -79,6 +78,3 @@ func eachText(p agent.Proposal, do func(part int, edit agent.Edit, rests bool)) 
 		gone[edit.To] = gone[edit.To] || edit.Kind == agent.EditRename
 	}
 }
-
-// unified is a text with the line ends that it would have in any editor.
-func unified(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }

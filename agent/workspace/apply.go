@@ -77,7 +77,7 @@ func (w *Workspace) unsaved(path, disk string) error {
 	switch {
 	case err != nil:
 		return err
-	case open && text != disk && strings.ReplaceAll(text, crlf, lf) != strings.ReplaceAll(disk, crlf, lf):
+	case open && text != disk && agent.FoldEnds(text) != agent.FoldEnds(disk):
 		return errors.New("it has unsaved changes in the editor, which did not make this change itself; save the file first")
 	}
 	return nil
@@ -278,7 +278,7 @@ func (l *lander) delete(ctx context.Context, t target) error {
 	if err := l.w.unsaved(l.edit.Path, now.text); err != nil {
 		return err
 	}
-	if now.hash != l.edit.Base && (now.text == "" || strings.ReplaceAll(now.text, crlf, lf) != strings.ReplaceAll(l.edit.Old, crlf, lf)) {
+	if now.hash != l.edit.Base && (now.text == "" || agent.FoldEnds(now.text) != agent.FoldEnds(l.edit.Old)) {
 		l.out.Foreign = foreign(l.edit.Old, now.text)
 		return errors.New("the file was changed meanwhile; read it and propose the deletion again")
 	}

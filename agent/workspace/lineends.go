@@ -17,7 +17,7 @@ const (
 // replaced text has no line end at all, the most frequent one of the whole text
 // is taken, and a new line only if that has none either.
 func MatchLineEnds(newText, replaced, whole string) string {
-	plain := strings.ReplaceAll(newText, crlf, lf)
+	plain := agent.FoldEnds(newText)
 	ends := lineEnds(replaced)
 	if len(ends) == 0 {
 		ends = []string{mostFrequent(lineEnds(whole))}
@@ -28,7 +28,7 @@ func MatchLineEnds(newText, replaced, whole string) string {
 		}
 		return strings.ReplaceAll(plain, lf, crlf)
 	}
-	return alignEnds(plain, strings.ReplaceAll(replaced, crlf, lf), ends)
+	return alignEnds(plain, agent.FoldEnds(replaced), ends)
 }
 
 // alignEnds finds by a diff which line of the replaced text, whose line ends

@@ -13,8 +13,6 @@ import (
 
 const crlf, lf = "\r\n", "\n"
 
-func folded(text string) string { return strings.ReplaceAll(text, crlf, lf) }
-
 // ends tells which of the two line ends a text has.
 func ends(text string) (windows, unix bool) {
 	pairs := strings.Count(text, crlf)
@@ -33,11 +31,11 @@ func compare(base string, hunks []agent.Hunk, actual string) (found workspace.Ou
 	plain := make([]agent.Hunk, len(hunks))
 	for i, h := range hunks {
 		plain[i] = h
-		plain[i].At = len(folded(base[:h.At]))
-		plain[i].Old, plain[i].New = folded(h.Old), folded(h.New)
+		plain[i].At = len(agent.FoldEnds(base[:h.At]))
+		plain[i].Old, plain[i].New = agent.FoldEnds(h.Old), agent.FoldEnds(h.New)
 		if plain[i].Old == plain[i].New { // it is about line ends
 			return workspace.Compare(base, hunks, actual), false
 		}
 	}
-	return workspace.Compare(folded(base), plain, folded(actual)), true
+	return workspace.Compare(agent.FoldEnds(base), plain, agent.FoldEnds(actual)), true
 }

@@ -18,7 +18,7 @@ func (l *lander) judge(before, after state, hunks []agent.Hunk) agent.Landing {
 		l.out.Where = agent.SourceDisk
 		after.doc.text = after.disk.Text
 		return l.judgeText(before, after, hunks)
-	case after.there && after.disk.Hash != before.disk.Hash && folded(after.disk.Text) == folded(wanted(before.text(), hunks)):
+	case after.there && after.disk.Hash != before.disk.Hash && agent.FoldEnds(after.disk.Text) == agent.FoldEnds(wanted(before.text(), hunks)):
 		l.out.Status, l.out.Where, l.out.Landed = agent.LandComplete, agent.SourceDisk, ids(hunks)
 		l.out.After, l.out.Text = after.disk.Hash, after.disk.Text
 		l.e.s.docs.hide(l.edit.Path, before.rev)

@@ -179,7 +179,7 @@ func (l *lander) prepare() (state, []agent.Hunk, error) {
 // shown reports whether a text is the one of which the person saw that it is to go. The
 // disk and an editor may have it with different line ends.
 func (l *lander) shown(text string, hash agent.Hash) bool {
-	return hash == l.edit.Base || folded(text) == folded(l.edit.Old) && text != ""
+	return hash == l.edit.Base || agent.FoldEnds(text) == agent.FoldEnds(l.edit.Old) && text != ""
 }
 
 // rebased are the hunks in the text that the client has, as far as they fit.
@@ -215,14 +215,14 @@ func (l *lander) done(before, after state, hunks []agent.Hunk) bool {
 	case agent.EditRename:
 		return before.there && !after.there && after.to
 	case agent.EditCreate:
-		return after.told(before) && folded(after.doc.text) == folded(l.edit.New())
+		return after.told(before) && agent.FoldEnds(after.doc.text) == agent.FoldEnds(l.edit.New())
 	}
 	if !after.told(before) {
 		return false
 	}
-	text := folded(after.doc.text)
+	text := agent.FoldEnds(after.doc.text)
 	for _, h := range hunks { // asked at each key that the person types, and a comparison is dear
-		if !strings.Contains(text, strings.TrimRight(folded(h.New), "\n")) {
+		if !strings.Contains(text, strings.TrimRight(agent.FoldEnds(h.New), "\n")) {
 			return false
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,16 +82,6 @@ func (t *tally) add(o tally) {
 	t.Conflicts += o.Conflicts
 	t.Owed += o.Owed
 	t.Landed += o.Landed
-}
-
-// randomTape is long unless rapid shrinks it, and even: rapid's own bytes are mostly small.
-func randomTape(t *rapid.T) []byte {
-	tape := make([]byte, 1500-rapid.IntRange(0, 1499).Draw(t, "cut"))
-	r := mathrand.New(mathrand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-	for i := range tape {
-		tape[i] = byte(r.Uint32())
-	}
-	return tape
 }
 
 // world is one editor with its person, and one session with its model. Only one of the two
